@@ -64,14 +64,10 @@ class CacheSet:
         self.others: Others | None = None  # None: all layers are here
         self._trimmed = [leaf for leaf in leaves(layers) if trims(leaf)]
         self._replayed = [leaf for leaf in leaves(layers) if not trims(leaf)]
-        self._replay = replay
+        self.replay = replay  # None, too, where the caches are only read from here on, and no step may follow
         self._before: list[Any] = []
         self._calls: list[ModuleCall] = []
         self._rollback_points: dict[int, list[Any]] | None = None  # by position, None: not recorded
-
-    @property
-    def replay(self) -> Replay | None:
-        return self._replay
 
     @property
     def nbytes(self) -> int:
@@ -86,9 +82,9 @@ class CacheSet:
         self._before = self._snapshot()
         if self.others is not None:
             self.others.begin(self.position)
-        if self._replay is None or not self._replayed or not 1 < width <= SLACK_TOKENS:
+        if self.replay is None or not self._replayed or not 1 < width <= SLACK_TOKENS:
             return run()
-        with self._replay.recording(self._replayed) as self._calls:
+        with self.replay.recording(self._replayed) as self._calls:
             return run()
 
     def commit(self, kept: int) -> None:
@@ -125,14 +121,6 @@ class CacheSet:
             self.position = position
         self._rollback_points = None
 
-    def let_network_go(self) -> None:
-        """Drop references to the network: from here on the caches are only read, and no step may follow."""
-        self._replay = None
-
-    def join_network(self, fresh: CacheSet) -> None:
-        """After `let_network_go`: take the network of `fresh`, the same model loaded again; steps may follow."""
-        self._replay = fresh._replay
-
     def evaluate(self) -> None:
         """Evaluate what the last step left lazy, so that a prefill chunk's memory is freed before the next one."""
         mx.eval([layer.state for layer in self.layers])
@@ -143,8 +131,8 @@ class CacheSet:
         for leaf in self._trimmed:
             trim(leaf, width if id(leaf) in fed_again else width - kept)
         self._restore(self._before)
-        if self._replay is not None:
-            self._replay.run(again, width, kept)
+        if self.replay is not None:
+            self.replay.run(again, width, kept)
 
     def _keep_rollback_point(self) -> None:
         if self._rollback_points is not None:

@@ -62,7 +62,7 @@ class MergedCaches:
             return run()
 
     def keep(self, rows: list[int]) -> None:
-        """Keep these rows in this order, and drop all others."""
+        """Keep these rows in this order, perhaps a copy of one, and drop all others."""
         if not rows:
             self.layers = []
             self._close()
@@ -112,10 +112,6 @@ class MergedCaches:
         for leaf in leaves(self.layers):
             if isinstance(leaf, RaggedCache):
                 leaf.forget(dropped)
-
-    def copy_first(self, rows: int) -> None:
-        """Append a copy of the first of `rows` rows."""
-        self.keep([*range(rows), 0])
 
     def _restore(self, kept: Sequence[int]) -> None:
         """Bring the recurrent states to where each row's kept tokens end."""

@@ -50,16 +50,14 @@ class WindowCache(RotatingKVCache):
         return self.offset - self._end
 
     def trim(self, tokens: int) -> int:
-        held_after = self._end - tokens
-        needed = min(self.offset - tokens, self.max_size - 1)
-        if tokens > self.offset or held_after < needed:
+        if not self.can_trim(tokens):
             return 0
         self._end -= tokens
         self.offset -= tokens
         return tokens
 
     def can_trim(self, tokens: int) -> bool:
-        return self._end - tokens >= min(self.offset - tokens, self.max_size - 1)
+        return tokens <= self.offset and self._end - tokens >= min(self.offset - tokens, self.max_size - 1)
 
     def is_trimmable(self) -> bool:
         return True

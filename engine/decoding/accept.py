@@ -7,7 +7,6 @@ that differs from the draft is the round's last token.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -39,29 +38,20 @@ class Draft:
 NO_DRAFT = Draft()
 
 
-def accepted_tokens(drafted: Sequence[int], verdicts: Sequence[int]) -> int:
-    """How many of `drafted` (n,) are accepted: those before the first that differs from its verdict (n + 1,)."""
-    return next((at for at, token in enumerate(drafted) if token != verdicts[at]), len(drafted))
-
-
 def integers(tokens: mx.array) -> list[int]:
     """The values as Python integers; waits until the device has computed them."""
     return tokens.tolist()  # type: ignore[return-value]
 
 
 def likeliest(values: mx.array) -> mx.array:
-    """argmax of each row (rows,), the first of equal ones; NO_TOKEN where the row holds NaN or only -inf."""
+    """argmax of each row (rows,), the first of equal ones; NO_TOKEN where the row holds NaN or only -inf.
+
+    Of log-probabilities plus noise that is keyed by position: the tokens that plain decoding would draw, whatever was
+    drafted. A draft drawn with the same noise often agrees. Greedy decoding has no noise.
+    """
     tokens = mx.argmax(values, axis=-1)
     best = mx.take_along_axis(values, tokens[:, None], axis=-1)[:, 0]
     return mx.where(best > -mx.inf, tokens, mx.array(NO_TOKEN, dtype=mx.uint32))
-
-
-def coupled(logprobs: mx.array, noise: mx.array) -> mx.array:
-    """argmax(logprobs + noise) of each row (rows,): the tokens that plain decoding would draw, whatever was drafted.
-
-    `noise` is keyed by position, so a draft drawn with the same noise often agrees. Greedy decoding has no noise.
-    """
-    return likeliest(logprobs + noise)
 
 
 def rejection(logprobs: mx.array, draft: Draft, uniforms: mx.array, noise: mx.array) -> mx.array:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from engine.models.loading import LoadedModel
 
+_VOCABULARY = "vocabulary"  # key in `LoadedModel.beside`
 _BEFORE = "\x02"  # a token of its own
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SHOWN = 400  # most characters of a reason that is shown
@@ -132,9 +133,9 @@ def _texts(backend: Any) -> list[bytes]:
 
 
 def vocabulary_of(model: LoadedModel) -> GrammarVocabulary:
-    if not model.vocabularies:
-        model.vocabularies.append(GrammarVocabulary(model))
-    vocabulary: GrammarVocabulary = model.vocabularies[0]
+    if _VOCABULARY not in model.beside:
+        model.beside[_VOCABULARY] = GrammarVocabulary(model)
+    vocabulary: GrammarVocabulary = model.beside[_VOCABULARY]
     return vocabulary
 
 

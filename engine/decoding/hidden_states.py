@@ -20,10 +20,8 @@ from engine.models.drafters import BODY
 class NoHiddenStates(Exception):
     """The layers of this network do not return one row of hidden states a token."""
 
-    def __init__(self, model_type: str, reason: str) -> None:
-        super().__init__(f"{model_type}: {reason}")
-        self.model_type = model_type
-        self.reason = reason
+    def __init__(self, network: Any, reason: str) -> None:
+        super().__init__(f"{getattr(network, 'model_type', type(network).__name__)}: {reason}")
 
 
 class HiddenStates:
@@ -45,7 +43,7 @@ class HiddenStates:
         with self.step():
             network(mx.array([[0, 0]]))
         if problem := next(filter(None, map(self._problem, self._modules)), ""):
-            raise NoHiddenStates(str(getattr(network, "model_type", type(network).__name__)), problem)
+            raise NoHiddenStates(network, problem)
         self._outputs = {}
 
     @contextmanager
@@ -111,4 +109,4 @@ def _module(network: Any, layer: int, first_layer: int) -> Any:
     try:
         return body_of(network)
     except NoAccess as error:
-        raise NoHiddenStates(str(getattr(network, "model_type", type(network).__name__)), str(error)) from error
+        raise NoHiddenStates(network, str(error)) from error

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import NamedTuple
 
 import mlx.core as mx
 
 from engine.api.errors import LogitsBroken
-from engine.decoding.accept import NO_DRAFT, NO_TOKEN, Draft, accepted_tokens, integers
+from engine.decoding.accept import NO_DRAFT, NO_TOKEN, Draft, integers
 from engine.decoding.guide import Guide
 from engine.decoding.sampling import Sampler
-from engine.decoding.sequence import Sequence
+from engine.decoding.sequence import Sequence, common_prefix
 
 # From the emitted tokens of a round, how many to keep: all, or fewer if one of them ends the reply.
 Ending = Callable[[list[int]], int]
@@ -47,14 +46,6 @@ class Round:
         return int(self.draft.tokens.size)
 
 
-class Times(NamedTuple):
-    """Seconds of a step, and of its parts; these are 0 unless it was timed part by part."""
-
-    seconds: float
-    draft_s: float
-    verify_s: float
-
-
 def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ahead: bool = False) -> Round:
     """Append the main model's next token to `sequence`.
 
@@ -74,37 +65,41 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
     return Round(tuple(emitted), perf_counter() - started, typical=typical)
 
 
-def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[], Draft], ending: Ending) -> Round:
-    """Append the accepted drafted tokens and one more token of the main model's to `sequence`.
-
-    No step may be in flight. Raises NotComputed if the device fails in the draft or in the forward that verifies it.
-    """
-    draft = propose()
-    verdicts = verdicts_on(draft, sequence, sampler)
-    emitted, drafted, accepted = cut_at_end(draft, verdicts, sequence, sampler, ending)
-    _commit(sequence, sampler, emitted)
-    return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft)
-
-
-def timed_round(
+def speculative_round(
     sequence: Sequence, sampler: Sampler, propose: Callable[[], Draft], ending: Ending, *, timed: bool = False
 ) -> Round:
-    """A speculative round with its times; if the device fails in the draft, a plain one instead (`Round.failure`).
+    """Append the accepted drafted tokens and one more token of the main model's to `sequence`.
 
-    `timed`: wait for the device once more, between drafting and verifying.
+    No step may be in flight. If the device fails in the draft or in the forward that verifies it, the round is a plain
+    one instead (`Round.failure`). `timed`: wait for the device once more, between drafting and verifying.
     """
-    clock = _Clock(propose, ending, timed)
+    started = perf_counter()
     try:
-        done = speculative_round(sequence, sampler, clock.propose, clock.ending)
-    except NotComputed as error:  # if the main model caused it, the plain round raises it again
+        draft = propose()
+        if timed:
+            _wait_for([draft.tokens])
+        proposed = perf_counter()
+        verdicts = verify(sequence, draft, sampler)
+        _wait_for([verdicts, *draft.host_arrays])
+        verified = perf_counter()
+    except _NotComputed as error:  # if the main model caused it, the plain round raises it again
         sequence.close_step(0)
         done = plain_round(sequence, sampler, ending)
-        return replace(done, seconds=clock.seconds, typical=False, failure=error.failure)
-    parts = clock.parts if timed else (0.0, 0.0)
-    return replace(done, seconds=clock.seconds, draft_s=parts[0], verify_s=parts[1])
+        return replace(done, seconds=perf_counter() - started, typical=False, failure=error.failure)
+    emitted, drafted, accepted = cut_at_end(draft, integers(verdicts), sequence, sampler, ending)
+    _commit(sequence, sampler, emitted)
+    return Round(
+        tuple(emitted),
+        perf_counter() - started,
+        drafted,
+        accepted,
+        draft_s=proposed - started if timed else 0.0,
+        verify_s=verified - proposed if timed else 0.0,
+        draft=draft,
+    )
 
 
-class NotComputed(Exception):
+class _NotComputed(Exception):
     """The device could not compute a draft, or the forward that verifies it."""
 
     def __init__(self, failure: Exception) -> None:
@@ -112,46 +107,10 @@ class NotComputed(Exception):
         self.failure = failure
 
 
-class _Clock:
-    """Times the start of a round, the draft and the verdicts; `ending` is called first after the verdicts."""
-
-    def __init__(self, propose: Callable[[], Draft], ending: Ending, waits: bool) -> None:
-        self._propose = propose
-        self._ending = ending
-        self._waits = waits
-        self._began = self._proposed = self._verified = perf_counter()
-
-    def propose(self) -> Draft:
-        draft = self._propose()
-        if self._waits:
-            _wait_for([draft.tokens])
-        self._proposed = perf_counter()
-        return draft
-
-    def ending(self, emitted: list[int]) -> int:
-        self._verified = perf_counter()
-        return self._ending(emitted)
-
-    @property
-    def seconds(self) -> float:
-        return perf_counter() - self._began
-
-    @property
-    def parts(self) -> tuple[float, float]:
-        return self._proposed - self._began, self._verified - self._proposed
-
-
-def verdicts_on(draft: Draft, sequence: Sequence, sampler: Sampler) -> list[int]:
-    """As `verify`, after waiting for them and for the draft's arrays that are read on the host."""
-    verdicts = verify(sequence, draft, sampler)
-    _wait_for([verdicts, *draft.host_arrays])
-    return integers(verdicts)
-
-
 def _wait_for(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx.eval) -> None:
     failure = failure_of(arrays, wait)
     if failure is not None:
-        raise NotComputed(failure)
+        raise _NotComputed(failure)
 
 
 def failure_of(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx.eval) -> Exception | None:
@@ -168,7 +127,7 @@ def cut_at_end(
 ) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
     drafted = draft.tokens.size
-    accepted = accepted_tokens(integers(draft.tokens), verdicts)
+    accepted = common_prefix(integers(draft.tokens), verdicts)
     emitted = valid_tokens(verdicts[: accepted + 1], sequence, sampler)
     kept = ending(emitted)
     if kept < accepted + 1:  # also where a grammar allows nothing after the end

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
-from engine.decoding.accept import NO_DRAFT, Draft, coupled, integers, likeliest, rejection
+from engine.decoding.accept import NO_DRAFT, Draft, integers, likeliest, rejection
 from engine.decoding.guide import Guide
 from engine.decoding.scores import Scores
 
@@ -56,9 +56,10 @@ class Sampler:
         self.scores: Scores | None = None  # set if the request asked for log-probabilities
         self._sampling = sampling
         self._seedless = replace(sampling, seed=None)
-        self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
+        # Whether it accepts by rejection sampling, which needs the draft's distributions.
+        self.rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
         # MEASURED: drafted tokens are accepted as often without top-p, which costs a sort for each of them.
-        self._guessing = sampling if self._rejects else replace(sampling, top_p=1.0)
+        self._guessing = sampling if self.rejects else replace(sampling, top_p=1.0)
         self._seed = seed
         self._vocabulary = vocabulary
         self._spared = mx.array(list(spared), dtype=mx.uint32)
@@ -101,7 +102,7 @@ class Sampler:
         token = guesses[level : level + 1]
         logprobs = sharpened[level : level + 1]
         probability = mx.exp(logprobs[0, token[0]] - mx.logsumexp(logprobs))
-        return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
+        return Draft(token, normalised(logprobs) if self.rejects else None, probability[None], guesses[None])
 
     def outcomes(
         self, logits: mx.array, position: int, ahead: mx.array | None, scale: float, count: int
@@ -128,17 +129,12 @@ class Sampler:
     def verify(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """The verdicts (n + 1,) on `draft` (n,), whose first token is at `position`."""
         drafted = draft.tokens.size
-        if not self._rejects or not drafted:
+        if not self.rejects or not drafted:
             return likeliest(self._values(logits, position, draft))
         logprobs = normalised(self._logprobs(logits, position, draft))
         uniforms = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
         return rejection(logprobs, draft, uniforms, noise)
-
-    @property
-    def rejects(self) -> bool:
-        """Whether it accepts by rejection sampling, which needs the draft's distributions."""
-        return self._rejects
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether the two differ only in their seed, and neither uses penalties (they depend on the prefix) or XTC."""
@@ -153,10 +149,8 @@ class Sampler:
         if self._sampling.temperature == 0:
             return likeliest(normalised(self._processed(logits, NO_DRAFT)))
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
-        return coupled(
-            self._logprobs(logits, 0, NO_DRAFT),
-            _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary),
-        )
+        noise = _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
+        return likeliest(self._logprobs(logits, 0, NO_DRAFT) + noise)
 
     @property
     def law(self) -> DrawingLaw:

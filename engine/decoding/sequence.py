@@ -139,7 +139,7 @@ class Sequence:
         """Drop references to the weights: from here on this sequence is only written to disk."""
         self.model = replace(self.model, network=None, make_caches=_no_caches, eight_bits=None, beside={})
         self.hidden_states = self.pictures = None
-        self.caches.let_network_go()
+        self.caches.replay = None
 
     def feed(self, tokens: mx.array) -> mx.array:
         """One forward over `tokens` (n,); logits (n, vocabulary), not evaluated.

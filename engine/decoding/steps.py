@@ -12,12 +12,12 @@ import json
 import threading
 from array import array
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.api.types import Message, MessageRole, Request
 from engine.decoding.sequence import common_prefix
+from engine.decoding.tool_calls import value_of
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -99,7 +99,7 @@ def probes(request: Request) -> tuple[Request, Request]:
     asked = request.messages[at]
     result = request.messages[at + 1]
     call = asked.tool_calls[-1]
-    arguments = _value(call.arguments)
+    arguments = value_of(call.arguments)
     arguments = json.dumps({**arguments, "_": 0}) if isinstance(arguments, dict) else f"{call.arguments}_"
     calls = (*asked.tool_calls[:-1], replace(call, arguments=arguments))
     said = replace(asked, content=asked.content and f"{asked.content}_", tool_calls=calls)
@@ -190,11 +190,5 @@ def _prompt(request: Request) -> bytes:
 
 def _words(reply: Message) -> tuple[str, list[tuple[str, str, str]]]:
     """What a reply said and called, however its arguments are spelled. 1, 1.0 and true are three values."""
-    calls = ((call.id, call.name, _value(call.arguments)) for call in reply.tool_calls)
+    calls = ((call.id, call.name, value_of(call.arguments)) for call in reply.tool_calls)
     return reply.content.strip(), [(number, name, json.dumps(value, sort_keys=True)) for number, name, value in calls]
-
-
-def _value(arguments: str) -> Any:
-    with suppress(ValueError, RecursionError):
-        return json.loads(arguments or "{}")
-    return arguments

@@ -16,7 +16,7 @@ from engine.api.errors import (
     TemplateFailed,
     TokenizerBroken,
 )
-from engine.api.types import Message, MessageRole, Picture, Request, SpanKind, ToolCall
+from engine.api.types import Effort, Message, MessageRole, Picture, Request, SpanKind, ToolCall
 from engine.decoding.constraint import Grammar, GrammarPart, compiled, part_of, vocabulary_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.decoding.sequence import common_prefix
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
 _SHOWS_RESULTS = "whether the template has a place for pictures of results"  # key in `LoadedModel.beside`
 _SEVERAL = "whether the template takes several calls in a turn"  # another one
+_ANNOUNCEMENTS = "lengths of generation prompts"  # another one
 _PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _NOT_SHOWN = "\n\nPicture that is not shown"
 _ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
@@ -190,8 +191,6 @@ def shared_end(request: Request, model: LoadedModel, prompt: list[int], aborted:
     chats = (replace(request, messages=(other, Message(MessageRole.USER, "x"))) for other in others)
     try:
         begun = [_with_template(chat, model, aborted, announced=False) for chat in chats]
-    except Aborted:
-        raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return 0
     return min(common_prefix(tokens, prompt) for tokens in begun)
@@ -210,7 +209,7 @@ def reply_begin(request: Request, model: LoadedModel, prompt: list[int], turn_en
 
 def _announcement_tokens(model: LoadedModel, request: Request, aborted: Question) -> int:
     """Length in tokens of the generation prompt, found by rendering a short question; at least 1."""
-    known = model.announcements
+    known: dict[tuple[bool, Effort], int] = model.beside.setdefault(_ANNOUNCEMENTS, {})
     level = request.thinking, request.effort
     if level not in known:
         question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=request.thinking, effort=request.effort)
@@ -314,8 +313,6 @@ def _probed(request: Request, rendered: Callable[[Request], list[str]]) -> list[
     """The texts of the chat's `probes`; [] if the template takes none of them."""
     try:
         return ["".join(rendered(probe)) for probe in probes(request)]
-    except Aborted:
-        raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return []
 
@@ -353,8 +350,6 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     tools = [{"type": "function", "function": _PROBE}]
     try:
         model.template.render([{"role": "user", "content": "x"}, asked, *answers], tools=tools, aborted=aborted)
-    except Aborted:
-        raise
     except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
         return False
     return True
@@ -411,8 +406,6 @@ def _shows_results(model: LoadedModel, aborted: Question) -> bool:
         try:
             _with_template(chat, model, aborted, announced=True)
             model.beside[_SHOWS_RESULTS] = True
-        except Aborted:
-            raise
         except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
             model.beside[_SHOWS_RESULTS] = False
     return bool(model.beside[_SHOWS_RESULTS])

@@ -119,7 +119,12 @@ def _call_id() -> str:
 
 def call_as_dict(call: ToolCall) -> dict[str, Any]:
     """The call as chat templates read it: most want the arguments as an object."""
-    arguments: Any = call.arguments
+    function = {"name": call.name, "arguments": value_of(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def value_of(arguments: str) -> Any:
+    """What they are in JSON; the text itself if it is none."""
     with suppress(ValueError, RecursionError):
-        arguments = json.loads(call.arguments or "{}")
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+        return json.loads(arguments or "{}")
+    return arguments

@@ -336,12 +336,12 @@ class Comparisons:
         self._timed = timed
         self._shares = {key: list[float]() for key in timed}
         self._least = dict.fromkeys(timed, math.inf)  # of each, against the shorter neighbour
-        self._before = self._shortest = math.inf
+        self._before = self.shortest_s = math.inf  # seconds of forwards of width 1
 
     def compare(self, keys: Iterable[Timed]) -> Generator[None, None, None]:
         """Time each of `keys` once more. Yields after each forward."""
         if self._before == math.inf:
-            self._before = self._shortest = max(self._one_token_s(), _LEAST_S)
+            self._before = self.shortest_s = max(self._one_token_s(), _LEAST_S)
             yield
         for key in keys:
             took = self._timed[key]()
@@ -349,18 +349,13 @@ class Comparisons:
             after = max(self._one_token_s(), _LEAST_S)
             self._shares[key].append(2 * took / (self._before + after))
             self._least[key] = min(self._least[key], max(took, _LEAST_S) / min(self._before, after))
-            self._shortest = min(self._shortest, after)
+            self.shortest_s = min(self.shortest_s, after)
             self._before = after
             yield
 
     @property
     def unsettled(self) -> list[Timed]:
         return [key for key, shares in self._shares.items() if not _is_settled(key, shares)]
-
-    @property
-    def shortest_s(self) -> float:
-        """Seconds of the shortest forward of width 1."""
-        return self._shortest
 
     @property
     def shares(self) -> dict[Timed, float]:
@@ -370,7 +365,7 @@ class Comparisons:
     @property
     def seconds(self) -> dict[Timed, float]:
         """Seconds of width 1 and of each compared key."""
-        return {1: self._shortest} | {key: self._shortest * share for key, share in self.shares.items()}
+        return {1: self.shortest_s} | {key: self.shortest_s * share for key, share in self.shares.items()}
 
     @property
     def least_seconds(self) -> dict[Timed, float]:
@@ -379,8 +374,8 @@ class Comparisons:
         MEASURED: while a window fills its cache, some of a small model's forwards take ten times as long. One such
         share made a draft that gains a half look useless until the calibration was complete.
         """
-        known = {key: self._shortest * share for key, share in self._least.items() if share < math.inf}
-        known[1] = self._shortest
+        known = {key: self.shortest_s * share for key, share in self._least.items() if share < math.inf}
+        known[1] = self.shortest_s
         widths = sorted((key for key in known if isinstance(key, int)), reverse=True)
         drafts = [key for key in (_LONG_DRAFT, _DRAFT) if key in known]
         for keys in (widths, drafts):

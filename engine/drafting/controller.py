@@ -241,9 +241,6 @@ class History:
         self._trust(rates.by_position(hopeful=False)[0])
         self.longest[source] = max(rates.longest, self.longest.get(source, _FIRST_TOKENS))
 
-    def record_of(self, source: str) -> Record:
-        return self.records[source]
-
     def doubt(self, source: str) -> None:
         """Reduce the source's records to a few trials: the credit fell from its maximum to its minimum."""
         self.trusted = False
@@ -429,7 +426,7 @@ class AutoController:
             price_s = self._costs.price_s(plan.source, outcome.checked) + partly * self._costs.rollback_s
             cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices at the same load
             if choice := self._choices.get(plan.source):
-                choice.teach(history.record_of(plan.source), outcome)
+                choice.teach(history.records[plan.source], outcome)
         self._spend(min(cost, 0.0) if self.insists else cost)
         if history.credit == _MOST_CREDIT:
             history.trusted = True
@@ -506,7 +503,7 @@ class AutoController:
         whole = replace(fixed, plan=replace(fixed.plan, stop=StopRule((), worth)))
         if history.replies > 1 and offer.source in history.in_rows:
             return [whole]
-        return [choice.stopping(history.record_of(offer.source), worth, self._costs.plain_s), whole]
+        return [choice.stopping(history.records[offer.source], worth, self._costs.plain_s), whole]
 
 
 def _kind(plan: Plan) -> tuple[str, bool]:

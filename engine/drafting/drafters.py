@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Protocol
+from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -18,9 +18,9 @@ from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamage
 from engine.caches.making import CacheMaker
 from engine.decoding.hidden_states import HiddenStates, NoHiddenStates
 from engine.decoding.sequence import Sequence as TokenSequence
-from engine.drafting.proposers.base import BrokenProposer, Proposer
+from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.drafting.proposers.features import MOST_WAITING_BYTES
+from engine.drafting.proposers.features import MOST_WAITING_BYTES, Context
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
 from engine.models.drafter_kinds import KINDS
@@ -31,7 +31,7 @@ from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import LoadedModel, Slices, loading_draft, require_unchanged
 from engine.models.memory import MemoryNeed
 from engine.models.mtp_families import FAMILIES
-from engine.models.networks import check_memory, guarded, handfuls, model_identity, widens
+from engine.models.networks import check_memory, guarded, handfuls, model_identity, packing_of, widens
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
@@ -39,23 +39,10 @@ from engine.prefix.memory import PrefixStore
 _LIGHT_BITS = 4
 _BESIDE_BITS = 8
 _GROUP = 32
-# the packings that MLX has
-_GROUPS = (16, 32, 64, 128)
-_BITS = (1, 2, 3, 4, 5, 6, 8)
-_MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
 
-class DrafterProposer(Proposer, Protocol):
-    def begin(self, turn_end: int, tokens: Sequence[int], chat: TokenSequence | None) -> None:
-        """Call first, with the prompt's tokens, the end of the turn before the reply, and the main model's sequence."""
-
-
-def drafter_network(config: DrafterConfig, main: ModelAccess) -> Any:
-    """The drafter's network, without weights. Raises NoAccess if the main model lacks a part that it reads."""
-    return _network_class(config)(config, main)
-
-
-def _network_class(config: DrafterConfig) -> Callable[[DrafterConfig, ModelAccess], Any]:
+def network_class(config: DrafterConfig) -> Callable[[DrafterConfig, ModelAccess], Any]:
+    """Makes the drafter's network, without weights. Raises NoAccess if the main model lacks a part that it reads."""
     found: Callable[[DrafterConfig, ModelAccess], Any] = resolve_name(KINDS[config.info.kind].network)
     return found
 
@@ -89,16 +76,11 @@ def proposer_of(
 ) -> Proposer:
     """The proposer of `draft` for one reply of `main`; `tokens` is the reply's list, now and later.
 
-    `chat`: the main model's sequence; with its cache less need be prefilled again. A proposer that cannot begin
-    proposes nothing, like one that fails later.
+    `chat`: the main model's sequence; with its cache less need be prefilled again.
     """
     if draft.info.drafter is None:
         return DraftModelProposer(draft, store, turn_end, chat)
-    try:
-        proposer: DrafterProposer = draft.network.proposer(draft, main, store)
-        proposer.begin(turn_end, tokens, chat)
-    except Exception as error:  # noqa: BLE001  a third-party drafter may raise anything
-        return BrokenProposer(draft.source, error)
+    proposer: Proposer = draft.network.proposer(Context(draft, main, store, turn_end, tokens, chat))
     return proposer
 
 
@@ -120,11 +102,11 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     try:
-        network_class = _network_class(config)  # imported first, so that the time limit of building does not include it
-        network = build(lambda: network_class(config, access), builds=path)
+        made = network_class(config)  # imported first, so that the time limit of building does not include it
+        network = build(lambda: made(config, access), builds=path)
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
-    _check_states(main, getattr(network, "reads", config.info.layers), path)
+    _check_states(main, network.reads, path)
     files = model_identity(path, info)
     build(lambda: _fill(network, path))
     lighter = light and isinstance(config, BlockConfig | EagleConfig) and build(lambda: _lighten(network))
@@ -167,8 +149,7 @@ def _fill(network: nn.Module, path: Path) -> None:
     weights = {}
     for file in sorted(path.glob(WEIGHTS)):
         weights.update({usual(name): weight for name, weight in mx.load(str(file)).items()})  # type: ignore[union-attr]
-    if hasattr(network, "sanitize"):
-        weights = network.sanitize(weights)
+    weights = network.sanitize(weights)
     _quantize_like(network, weights)
     wanted = dict(tree_flatten(network.parameters()))
     missing = sorted(wanted.keys() - weights.keys())
@@ -189,23 +170,13 @@ def _fill(network: nn.Module, path: Path) -> None:
 
 
 def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
-    """Raises ValueError for packings that MLX does not have: a group of 0 ends the process."""
+    """Raises ValueError as `packing_of`."""
 
     def chosen(name: str, module: Any) -> bool | dict[str, Any]:
-        """Decides by shapes alone: configs list exceptions (other bits, another mode) under the main model's names."""
-        scales = weights.get(f"{name}.scales")
-        packed = weights.get(f"{name}.weight")
-        if scales is None or packed is None or not hasattr(module, "to_quantized"):
+        weight, scales, biases = (weights.get(f"{name}.{part}") for part in ("weight", "scales", "biases"))
+        if scales is None or weight is None or not hasattr(module, "to_quantized"):
             return False
-        if scales.ndim != 2 or packed.ndim != 2 or not scales.size:
-            raise ValueError(f"{name}.scales {scales.shape} of {packed.shape}")
-        width = module.weight.shape[-1]
-        group = width // scales.shape[-1]
-        bits = 32 * packed.shape[-1] // width
-        mode = "affine" if f"{name}.biases" in weights else _MODES.get((group, bits), "")
-        if not mode or group not in _GROUPS or bits not in _BITS:
-            raise ValueError(f"{name} is packed in groups of {group} and {bits} bits")
-        return {"group_size": group, "bits": bits, "mode": mode}
+        return packing_of(name, module.weight.shape[-1], weight, scales, biases)
 
     nn.quantize(network, class_predicate=chosen)
 

@@ -12,8 +12,8 @@ import logging
 import math
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -28,7 +28,7 @@ from engine.decoding.sequence import common_prefix
 from engine.decoding.text import prompt_tokens
 from engine.drafting.drafters import proposer_of
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.base import StateProposer
+from engine.drafting.proposers.layers import Changes
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ _LEAST_GAIN = 0.1  # least gain of another reading: in tokens a pass, and as a s
 _HOPE = 0.7  # after each question another reading is dropped below this share of the examined one's accepted tokens
 _ERRORS = 2.5  # standard errors that the gain must exceed as well
 
-Changes = tuple[tuple[Any, str, Any], ...]  # (object, attribute, value)
 Slices = Generator[None, None, None]
 
 
@@ -67,7 +66,6 @@ class Reading:
     """One way to read a drafter. Its changes are undone after each use, so replies in between do not see them."""
 
     name: str
-    draft: LoadedModel
     changes: Changes = ()
 
     @contextmanager
@@ -99,20 +97,18 @@ class _Reply:
 
 def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
     """Examine a drafter in slices of a main model forward or a draft. None: too few positions to compare."""
-    layers = _layers_of(Reading("", draft), main)
-    if layers is None:
+    if not _layers_of(Reading(""), main, draft):
         return None
-    main_layers = len(main.network.layers)
-    others = other_readings(draft, layers, main_layers)
-    possible = (each for each in others if max(_layers_of(each, main) or (), default=0) < main_layers)
-    readings = [Reading("", draft), *possible]
-    read = tuple(sorted({layer for reading in readings for layer in _layers_of(reading, main) or ()}))
+    others = [Reading(name, changes) for name, changes in draft.network.other_readings().items()]
+    possible = (each for each in others if max(_layers_of(each, main, draft)) < len(main.network.layers))
+    readings = [Reading(""), *possible]
+    read = tuple(sorted({layer for reading in readings for layer in _layers_of(reading, main, draft)}))
     accepted: dict[str, list[int]] = {reading.name: [] for reading in readings}
     for question in QUESTIONS:
         reply = yield from _reply(main, question, read)
         for reading in readings if reply is not None else ():
             assert reply is not None
-            yield from _asked(reading, main, reply, accepted[reading.name])
+            yield from _asked(reading, main, draft, reply, accepted[reading.name])
         readings = [reading for reading in readings if not _is_much_worse(accepted[reading.name], accepted[""])]
     own = accepted.pop("")
     if len(own) < _LEAST_PLACES:
@@ -126,24 +122,9 @@ def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, 
     return Examined(1 + sum(own) / len(own), misread)
 
 
-def _layers_of(reading: Reading, main: LoadedModel) -> tuple[int, ...] | None:
+def _layers_of(reading: Reading, main: LoadedModel, draft: LoadedModel) -> tuple[int, ...]:
     with reading.applied():
-        proposer = proposer_of(reading.draft, main, PrefixStore(), 0)
-    return proposer.layers if isinstance(proposer, StateProposer) else None
-
-
-def other_readings(draft: LoadedModel, layers: tuple[int, ...], main_layers: int) -> Iterator[Reading]:
-    """Readings with one of the network's conventions reversed, and two with the layers shifted by one."""
-    others: dict[str, Changes] = getattr(draft.network, "other_readings", dict)()
-    for name, changes in others.items():
-        yield Reading(name, draft, changes)
-    info = draft.info.drafter
-    for shift in (-1, 1) if info is not None and min(layers) >= 0 else ():
-        shifted = tuple(layer + shift for layer in layers)
-        if info is not None and min(shifted) >= 0 and max(shifted) < main_layers:
-            other = replace(draft, info=replace(draft.info, drafter=replace(info, layers=shifted)))
-            kept = ((draft.network, "_reads", shifted),) if hasattr(draft.network, "_reads") else ()
-            yield Reading(f"layers {shift:+}", other, kept)
+        return proposer_of(draft, main, PrefixStore(), 0).layers
 
 
 def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generator[None, None, _Reply | None]:
@@ -168,11 +149,10 @@ def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generat
     return None if states is None else _Reply(list(sequence.tokens), len(tokens), layers, states)
 
 
-def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[int]) -> Slices:
+def _asked(reading: Reading, main: LoadedModel, draft: LoadedModel, reply: _Reply, accepted: list[int]) -> Slices:
     """Add to `accepted` the accepted tokens of a draft at each position; 0 where no draft can be made."""
     with reading.applied():
-        proposer = proposer_of(reading.draft, main, PrefixStore(), 0)
-    assert isinstance(proposer, StateProposer)
+        proposer = proposer_of(draft, main, PrefixStore(), 0)
     sampler = Sampler(_GREEDY, 0, main.logit_width, reply.tokens[: reply.prompt])
     fed = 0
     for end in range(reply.prompt, len(reply.tokens) - LONGEST + 1, STRIDE):
@@ -181,9 +161,9 @@ def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[in
         with reading.applied():
             proposer.receive_states(fed, reply.states_of(proposer.layers, fed, end - 1))
             most = min(LONGEST, proposer.offer(tokens).most)
-            draft = integers(proposer.propose(tokens, Plan(proposer.name, most), sampler).tokens) if most else []
+            drafted = integers(proposer.propose(tokens, Plan(proposer.name, most), sampler).tokens) if most else []
             proposer.commit(reply.tokens[end : end + STRIDE])
-        accepted.append(common_prefix(draft[:LONGEST], reply.tokens[end:]))
+        accepted.append(common_prefix(drafted[:LONGEST], reply.tokens[end:]))
         fed = end - 1
 
 

@@ -46,11 +46,15 @@ class Drafting:
         without: DraftingState = DraftingState.NO_DRAFT,
         kind_of: Callable[[Sequence[int]], int] = lambda _tokens: 0,
     ) -> None:
-        """`kind_of`: the kind of text that the reply's tokens are, by which accept rates of a draft are learnt."""
+        """At most one of `proposers` drafts from hidden states.
+
+        `kind_of`: the kind of text that the reply's tokens are, by which accept rates of a draft are learnt.
+        """
         self.state = self._without = without
         self.source = ""  # of the latest draft
         self.reading_s = 0.0  # seconds of draft prefill in this reply
         self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
+        self._of_states = next((proposer for proposer in self._proposers.values() if proposer.layers), None)
         self._controller = controller
         self.kind_of = kind_of
         self._unused: list[_Unused] = []
@@ -149,10 +153,10 @@ class Drafting:
             proposer.settle()
 
     def close(self, tokens: Sequence[int]) -> None:
-        """End drafting. `tokens`: the whole reply. Proposers that keep hidden states read those of the last rounds."""
+        """End drafting. `tokens`: the whole reply. Who keeps hidden states reads those of the last rounds."""
+        if self._of_states is not None:
+            self._of_states.offer(tokens)
         for proposer in self._proposers.values():
-            if proposer.layers:
-                proposer.offer(tokens)
             proposer.close()
 
     @property
@@ -164,42 +168,32 @@ class Drafting:
         return any(proposer.reads_next_token for proposer in self._proposers.values())
 
     def keep_hidden_states(self, sequence: TokenSequence) -> None:
-        """Record the hidden states that proposers draft from. A proposer whose states cannot be recorded fails."""
-        of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
-        layers = [layer for proposer in of_states for layer in proposer.layers]
+        """Record the hidden states that a proposer drafts from. If they cannot be recorded it fails."""
+        proposer = self._of_states
         sequence.hidden_states = None
         main = sequence.model
-        if not layers:
+        if proposer is None:
             return
         sequence.discard_in_flight()  # a step started before has recorded no states
         try:
-            kept = HiddenStates(main.network, layers, main.first_layer)
+            kept = HiddenStates(main.network, proposer.layers, main.first_layer)
             with main.alone():
                 kept.check(main.network)
             sequence.hidden_states = kept
         except Exception as refusal:  # noqa: BLE001  a network may raise anything; the reply can do without drafts
             expected = isinstance(refusal, NoHiddenStates)
-            _log.info("%s cannot draft: %s", of_states[0].name, refusal, exc_info=None if expected else refusal)
-            for proposer in of_states:
-                proposer.failed = True
+            _log.info("%s cannot draft: %s", proposer.name, refusal, exc_info=None if expected else refusal)
+            proposer.failed = True
 
     def pass_hidden_states(self, sequence: TokenSequence) -> None:
-        """Give each proposer the states of its own layers since the last call."""
+        """Give the proposer that drafts from them the states since the last call."""
         if sequence.hidden_states is None:
             return
         position, states = sequence.hidden_states.take()
-        if states is None:
-            return
-        of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
-        if all(proposer.failed for proposer in of_states):
+        if self._of_states is None or self._of_states.failed:
             sequence.hidden_states = None
-            return
-        width = states.shape[1] // sum(len(proposer.layers) for proposer in of_states)
-        start = 0
-        for proposer in of_states:
-            end = start + len(proposer.layers) * width
-            proposer.receive_states(position, states[:, start:end])
-            start = end
+        elif states is not None:
+            self._of_states.receive_states(position, states)
 
     def catch_up(self, sequence: TokenSequence) -> bool:
         """Have a proposer prefill a chunk of its uncached tokens, if the request fixed the draft; False if none did."""

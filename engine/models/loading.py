@@ -82,9 +82,6 @@ class LoadedModel:
     need: MemoryNeed
     identity: str  # of its files: caches of other files do not fit
     template: ChatTemplate | None = None  # None: none, or a renderer of mlx-lm's or transformers' own
-    # Generation-prompt length in tokens by thinking flag and effort (cache).
-    announcements: dict[tuple[bool, Effort], int] = field(default_factory=dict, compare=False, repr=False)
-    vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars
     control_words: ControlWords = field(default_factory=ControlWords, compare=False, repr=False)
     unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
     translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model

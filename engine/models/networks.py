@@ -87,9 +87,15 @@ _HANDFUL_BYTES = 64 << 20
 _LEAST_HANDFULS = 32  # of a small model, so that what is read of it at a time is little beside it
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _BUILDING_S = 20.0  # of processor time; the largest models take about one
-# Modules that a network may have beside one for each weight: activations, rotations.
+# Modules that a network may have beside one for each weight: activations, rotations. With more, its config does not
+# match these weights.
 _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
+
+# the packings that MLX has
+_GROUPS = (16, 32, 64, 128)
+_BITS = (1, 2, 3, 4, 5, 6, 8)
+_MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
 _NEW_PART = nn.Module.__init__.__code__
 MOST_ENDS = 1024
@@ -262,11 +268,6 @@ def widens() -> bool:
     return bool(mx.default_device() == mx.cpu)
 
 
-def most_parts(path: Path) -> int:
-    """Most modules of a network: with more, its config does not match these weights."""
-    return _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(path)
-
-
 class _Literal(PosixPath):
     # WORKAROUND: mlx-lm gives the whole path to `glob`. For a folder "m[1]" that finds no weights, or those of "m1".
     def __truediv__(self, name: str) -> Path:  # type: ignore[override]
@@ -319,6 +320,20 @@ def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
             raise ValueError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
 
 
+def packing_of(name: str, width: int, weight: mx.array, scales: mx.array, biases: mx.array | None) -> dict[str, Any]:
+    """How a weight of `width` columns is quantized, by shapes alone: configs list exceptions (other bits, another mode)
+    under other names. Raises ValueError for what MLX does not have: a group of 0 ends the process.
+    """
+    if scales.ndim != 2 or weight.ndim != 2 or not scales.size:
+        raise ValueError(f"{name}.scales {scales.shape} of {weight.shape}")
+    group = width // scales.shape[-1]
+    bits = 32 * weight.shape[-1] // width
+    mode = _MODES.get((group, bits), "") if biases is None else "affine"
+    if not mode or group not in _GROUPS or bits not in _BITS:
+        raise ValueError(f"{name} is packed in groups of {group} and {bits} bits")
+    return {"group_size": group, "bits": bits, "mode": mode}
+
+
 def guarded(
     folder: str,
     failure: type[ModelDamaged] | type[TokenizerBroken],
@@ -330,7 +345,7 @@ def guarded(
     that is not typed is a `failure`, unless the memory is full or the folder was deleted.
     """
     try:
-        most = sys.maxsize if builds is None else most_parts(builds)
+        most = sys.maxsize if builds is None else _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(builds)
         with watched(_BUILDING_S, aborted, _NEW_PART, most):
             return load()
     except (EngineError, Aborted, NoAccess):

@@ -43,16 +43,12 @@ def check_pair(main_folder: Path | str, draft_folder: Path | str) -> PairCheck:
     try:
         main = inspect_model(main_path)
         draft = inspect_model(draft_path)
-        checked = _with_sizes(checked, main, draft)
+        checked = replace(checked, main_bytes=main.weight_bytes, draft_bytes=draft.weight_bytes)
         if draft.drafter is not None or main_path.resolve() == draft_path.resolve():
             return replace(checked, error=draft_problem(main, draft))
         return _with_tokens(checked, main, draft)
     except EngineError as error:
         return replace(checked, error=error)
-
-
-def _with_sizes(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCheck:
-    return replace(checked, main_bytes=main.weight_bytes, draft_bytes=draft.weight_bytes)
 
 
 def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairCheck:

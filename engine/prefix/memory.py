@@ -194,7 +194,7 @@ class PrefixStore:
         old = kept.sequence
         self._drop(kept)
         if kept.leaving:
-            old.caches.join_network(model.make_caches())
+            old.caches.replay = model.make_caches().replay
         if position == old.caches.position:
             old.keep_checkpoint()
         truncate(old.caches, position, old.checkpoints.get(position))
@@ -220,10 +220,8 @@ class PrefixStore:
 
     def _evict_over_limit(self) -> None:
         """Evict above the limit. Unwritten caches wait to be written, up to a factor; those of unloaded models only for
-        that. However much other programs ask, half of the limit is the user's.
-
-        Caches not on disk yet are first written, up to a factor; those of unloaded models are kept only for that. The
-        newest stays however large it is: a long chat needs it most.
+        that. However much other programs ask, half of the limit is the user's. The newest stays however large it is: a
+        long chat needs it most.
         """
         for kept in [kept for kept in self.kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)

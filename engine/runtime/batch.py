@@ -19,7 +19,7 @@ import mlx.core as mx
 
 from engine.caches.merging import MergedCaches, can_merge
 from engine.decoding.accept import NO_DRAFT, Draft, integers
-from engine.decoding.round import Round, Times, failure_of
+from engine.decoding.round import Round, failure_of
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
 from engine.drafting.planner import evened
@@ -110,9 +110,7 @@ class Batch:
                 zip((draft.tokens.size for draft in drafted), self.replies, strict=True), key=itemgetter(0)
             )
             costs.observe(reply.rounds.drafting.source if longest else "", longest, seconds)
-        self._hand_out(
-            drafted, verdicts, width, Times(seconds, draft_s, seconds - draft_s if draft_s else 0.0), failure
-        )
+        self._hand_out(drafted, verdicts, width, seconds, draft_s, failure)
 
     def release(self, replies: Sequence[Reply]) -> None:
         """Remove replies, each with its caches."""
@@ -140,7 +138,7 @@ class Batch:
 
     def _pad(self, *, wanted: bool) -> None:
         if wanted and not self._padded:
-            self._caches.copy_first(len(self.replies))
+            self._caches.keep([*range(len(self.replies)), 0])
         elif self._padded and not wanted:
             self._caches.keep(list(range(len(self.replies))))
         self._padded = wanted
@@ -260,7 +258,8 @@ class Batch:
         drafts: Sequence[Draft],
         verdicts: Sequence[list[int]],
         width: int,
-        times: Times,
+        seconds: float,
+        draft_s: float,
         failure: Exception | None,
     ) -> None:
         """Give each reply its tokens; one that ends gets its caches back before it posts its last event.
@@ -269,7 +268,7 @@ class Batch:
         """
         drawn = zip(self.replies, drafts, verdicts, strict=True)
         rounds = {
-            reply: reply.attempt(partial(reply.rounds.receive, draft, verdict, times, failure))
+            reply: reply.attempt(partial(reply.rounds.receive, draft, verdict, seconds, draft_s, failure))
             for reply, draft, verdict in drawn
         }
         if width > 1:
@@ -353,9 +352,7 @@ def try_draft_rows(draft: LoadedModel) -> Trial:
     if draft.info.drafter is None:
         return (yield from try_batching(draft))
     models = (draft, draft.with_eight_bits())
-    if not hasattr(draft.network.proposer, "draft_rows") or not all(
-        can_merge(one.make_caches().layers) for one in models
-    ):
+    if not draft.network.proposer.drafts_in_rows or not all(can_merge(one.make_caches().layers) for one in models):
         return Batching()
     for one in models:
         if not (yield from _agrees(one, _head_rows_agree(one), "draft")):

@@ -12,7 +12,7 @@ from functools import partial
 from engine.api.stats import StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, Request, SpeculationMode
 from engine.decoding.accept import NO_DRAFT, Draft
-from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_round
+from engine.decoding.round import Round, cut_at_end, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.controller import FixedController, History, make_controller
@@ -187,7 +187,7 @@ class Rounds:
         if plan.length and not plain_first:
             propose = partial(self.drafting.propose, plan, sequence.tokens, sampler)
             timed = self._stats.draft_rounds % TIMED_EVERY_ROUNDS == 0
-            done = timed_round(sequence, sampler, propose, ending, timed=timed)
+            done = speculative_round(sequence, sampler, propose, ending, timed=timed)
             if not done.proposed:  # waited for a draft that did not come: no price of a plain round
                 done = replace(done, typical=False)
         else:
@@ -220,18 +220,23 @@ class Rounds:
             return NO_DRAFT
         return self.drafting.propose(plan, self._sequence.tokens, self._sampler, wait=True)
 
-    def receive(self, draft: Draft, verdicts: list[int], times: Times, failure: Exception | None = None) -> Round:
-        """Commit tokens and sampler after a step of a batch, which commits the caches. Then call `learn`."""
+    def receive(
+        self, draft: Draft, verdicts: list[int], seconds: float, draft_s: float, failure: Exception | None = None
+    ) -> Round:
+        """Commit tokens and sampler after a step of a batch, which commits the caches. Then call `learn`.
+
+        `seconds`: of the whole step; `draft_s`: of the drafts in it.
+        """
         emitted, drafted, accepted = cut_at_end(draft, verdicts, self._sequence, self._sampler, self._output.ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
         return Round(
             tuple(emitted),
-            times.seconds,
+            seconds,
             drafted,
             accepted,
-            draft_s=times.draft_s if drafted else 0.0,
-            verify_s=times.verify_s if drafted else 0.0,
+            draft_s=draft_s if drafted else 0.0,
+            verify_s=seconds - draft_s if drafted else 0.0,
             typical=False,
             draft=draft,
             failure=failure,

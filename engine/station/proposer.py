@@ -13,6 +13,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.controller import History
 from engine.drafting.plans import Offer, Plan
+from engine.drafting.proposers.base import Proposer
 from engine.station.connection import StationConnection
 from engine.station.messages import Propose, Proposed
 from engine.station.prices import SOURCE
@@ -23,7 +24,7 @@ LEAST_PATIENCE_S = 0.002
 _ANSWER_SHARE = 0.8  # of the patience that the station may draft; the rest is for the way there and back
 
 
-class StationProposer:
+class StationProposer(Proposer):
     name = SOURCE
 
     def __init__(

@@ -23,6 +23,7 @@ from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, AwaitedThread
 from engine.models.loading import require_unchanged
 from engine.models.model_files import FileError, JsonObject, entries, object_at
+from engine.models.networks import handfuls
 from engine.models.vision_config import Mutual, Tower, VisionConfig, encoding_bytes
 from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
@@ -130,8 +131,8 @@ class ModelVision:
     def _read_tensors(self) -> Generator[None, None, Tensors]:
         if self._tensors is None:
             tensors = Tensors(self._folder, self.config.tower)
-            for part in tensors.parts():
-                mx.eval(part)
+            for weights, _ in handfuls(tensors):
+                mx.eval(weights)
                 yield
             require_unchanged(self._folder, self._identity)
             self._tensors = tensors

@@ -30,10 +30,7 @@ class PictureSpan:
     height: int
     columns: int  # of tokens
     rows: int
-    tiles: tuple[int, int] = (
-        1,
-        1,
-    )  # (columns, rows) of squares encoded before the whole picture, if there is more than one
+    tiles: tuple[int, int] = (1, 1)  # (columns, rows) of squares encoded before the whole picture; (1, 1): none
     layout: tuple[str | int, ...] = ()  # its rows in the tower's order (numbers), and the words between them
 
     def patches(self, vision: VisionConfig) -> int:

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from app.controllers.library import accept_rate
 from engine import Speculation
-from engine.decoding.round import Round, Times
+from engine.decoding.round import Round
 from engine.runtime.batch import Batch
 from engine.runtime.rounds import Rounds
 from engine.runtime.sharing import BatchWay, Sharing
@@ -117,10 +117,10 @@ def _first_steps(
     steps: list[tuple[_Step, float]] = []
     hand_out, run = Batch._hand_out, Rounds.run
 
-    def handed_out(batch: Batch, drafts: Any, verdicts: Any, width: int, times: Times, failure: Any) -> None:
+    def handed_out(batch: Batch, drafts: Any, verdicts: Any, width: int, seconds: float, *others: Any) -> None:
         longest = max(draft.tokens.size for draft in drafts)
-        steps.append(((len(drafts), width, longest), times.seconds))
-        hand_out(batch, drafts, verdicts, width, times, failure)
+        steps.append(((len(drafts), width, longest), seconds))
+        hand_out(batch, drafts, verdicts, width, seconds, *others)
 
     def ran(rounds: Rounds, **alone: bool) -> Round:
         done = run(rounds, **alone)

@@ -8,7 +8,7 @@ import pytest
 from engine import CatalogModel, load_catalog
 from engine.caches.making import CacheMaker
 from engine.decoding.hidden_states import HiddenStates
-from engine.drafting.drafters import drafter_network
+from engine.drafting.drafters import network_class
 from engine.models.access import ModelAccess
 from engine.models.drafter_kinds import drafter_config
 from engine.models.drafters import BODY, DrafterConfig
@@ -83,7 +83,7 @@ def test_a_main_model_of_the_catalog_can_have_the_drafters_that_go_with_it(main:
     if kind == "mtp":
         assert main == "gemma4" or family_of(f"{main}_mtp", configs.config(main)) in MTP_FAMILIES
         return
-    drafter = drafter_network(small(kind), access)
+    drafter = network_class(small(kind))(small(kind), access)
     drafted = drafter.rehearse(4, CacheMaker(drafter)())
     assert not mx.any(mx.isnan(drafted.astype(mx.float32))).item()
 

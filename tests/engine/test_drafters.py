@@ -203,7 +203,7 @@ class Fresh:
     def drafted(self, tokens: Sequence[int], count: int) -> list[int]:
         proposer = proposer_of(self.draft, self.main, PrefixStore(), 0)
         while proposer.offer(tokens).behind:
-            proposer.read_on()  # type: ignore[attr-defined]
+            proposer.read_on()
         sampler = Sampler(GREEDY, 0, self.main.logit_width, tokens)
         return integers(proposer.propose(list(tokens), Plan(proposer.name, count), sampler).tokens)
 
@@ -413,7 +413,7 @@ def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
 
 @pytest.mark.costly
 @of_a_chain
-@pytest.mark.parametrize("place", ["__init__", "begin", "receive_states", "offer", "propose", "commit"])
+@pytest.mark.parametrize("place", ["receive_states", "offer", "propose", "commit"])
 @pytest.mark.expect_log("failed; the reply goes on plainly")
 def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
     client: EngineClient, pair: Pair, place: str, monkeypatch: pytest.MonkeyPatch

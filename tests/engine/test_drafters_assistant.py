@@ -17,7 +17,7 @@ from engine import DrafterDoesNotFit, ModelDamaged
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
 from engine.decoding.hidden_states import HiddenStates
-from engine.drafting.drafters import drafter_network, loading_any_draft
+from engine.drafting.drafters import loading_any_draft, network_class
 from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafter_kinds import drafter_config
@@ -43,7 +43,7 @@ def assistant(family: str, main: Any = None, **changes: Any) -> AssistantDrafter
     weights = tiny.assistant_weights(config)
     parsed = drafter_config(config, weights)
     assert isinstance(parsed, AssistantConfig)
-    made = drafter_network(parsed, ModelAccess(main or tiny.build_main(family)))
+    made = network_class(parsed)(parsed, ModelAccess(main or tiny.build_main(family)))
     named = made.sanitize({name.removeprefix("model."): weight for name, weight in weights.items()})
     made.load_weights(list(named.items()), strict=True)
     assert isinstance(made, AssistantDrafter)
@@ -146,7 +146,7 @@ def test_numbers_of_its_layers_have_limits() -> None:
     parsed = drafter_config(tiny.assistant_config("gemma4-large", text_config=text | {"global_head_dim": 2**40}))
     assert parsed is not None
     with pytest.raises(FileError, match="global_head_dim"):
-        drafter_network(parsed, ModelAccess(tiny.build_main("gemma4-large")))
+        network_class(parsed)(parsed, ModelAccess(tiny.build_main("gemma4-large")))
 
 
 def tree_unflattened(part: AssistantDrafter) -> list[tuple[str, Any]]:
@@ -256,7 +256,7 @@ def test_logits_are_capped_once() -> None:
         parsed = drafter_config(gemma_block_config(hidden_size=48, final_logit_softcapping=cap))
         for main in (tiny.build_main("gemma4-large"), tiny.build_main("gemma4-large", final_logit_softcapping=None)):
             assert parsed is not None
-            drafter = drafter_network(parsed, ModelAccess(main))
+            drafter = network_class(parsed)(parsed, ModelAccess(main))
             raw = main.language_model.model.embed_tokens.as_linear(states)
             expected = cap * mx.tanh(raw / cap) if cap else raw
             assert mx.abs(raw).max() > 40

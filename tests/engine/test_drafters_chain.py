@@ -31,7 +31,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.chain import Head, draft_chain
+from engine.drafting.proposers.chain import Growing, Head, draft_chains
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
@@ -505,7 +505,8 @@ class Told:
 
     def draft(self, stop: StopRule | None, ends: tuple[int, ...] = ()) -> Draft:
         sampler = Sampler(Sampling(temperature=0), 0, WIDTH, ())
-        return draft_chain(self.logits(), self.logits, 0, Plan("draft", LENGTH, stop=stop), sampler, ends)
+        growing = Growing(0, Plan("draft", LENGTH, stop=stop), sampler, ends)
+        return draft_chains(self.logits(), self.logits, [growing])[0]
 
 
 @pytest.mark.parametrize(("device", "ahead"), [(mx.cpu, 0), (mx.gpu, 1)])

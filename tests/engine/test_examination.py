@@ -12,21 +12,23 @@ import mlx.core as mx
 import pytest
 from mlx_lm.models.cache import make_prompt_cache
 
-from engine import DrafterExamined, DrafterInfo, Message, MessageRole, Request
-from engine.caches.making import CacheMaker
+from engine import DrafterExamined, Message, MessageRole, Request
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting import examination as examined
 from engine.drafting.drafters import proposer_of
-from engine.drafting.examination import Changes, Examined
+from engine.drafting.examination import Examined, Reading
 from engine.drafting.plans import Offer, Plan
-from engine.drafting.proposers.mtp import MtpDrafter
-from engine.models.access import body_of
+from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.layers import Changes, OwnLayers
+from engine.models.drafter_kinds import drafter_config
+from engine.models.drafters import EagleConfig
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.helpers.samples import fair
+from tests.helpers.tiny_drafters import eagle_config
 
 WRITTEN, LONGEST, STRIDE = 24, examined.LONGEST, examined.STRIDE
 PLACES = len(range(0, WRITTEN - LONGEST + 1, STRIDE))
@@ -64,7 +66,7 @@ def chats(main: LoadedModel) -> list[list[int]]:
     return found
 
 
-class Scripted:
+class Scripted(Proposer):
     """Drafts the first `right` tokens of what the main model says, and then another."""
 
     name = "scripted"
@@ -100,9 +102,6 @@ class Scripted:
     def commit(self, emitted: Sequence[int]) -> None:
         self.seen += emitted
 
-    def close(self) -> None:
-        pass
-
 
 def propose_with(draft: Any, begin: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """That draft alone: an engine of another test may examine its own meanwhile."""
@@ -115,7 +114,7 @@ def run(
     main: LoadedModel, proposer: Any, monkeypatch: pytest.MonkeyPatch, others: dict[str, Changes] | None = None
 ) -> Examined | None:
     network = SimpleNamespace(other_readings=lambda: others or {})
-    draft: Any = SimpleNamespace(network=network, info=SimpleNamespace(drafter=None), source="scripted")
+    draft: Any = SimpleNamespace(network=network, source="scripted")
     propose_with(draft, getattr(proposer, "begin", lambda: proposer), monkeypatch)
     before, work = getattr(proposer, "right", 0), examined.examination(main, draft)
     while True:
@@ -161,7 +160,7 @@ def test_a_slice_is_one_forward_or_one_draft(
     for owner, name in ((TokenSequence, "prefill_chunk"), (examined, "plain_round"), (Scripted, "propose")):
         noted = noting(getattr(owner, name), work)
         monkeypatch.setattr(owner, name, noted)
-    draft: Any = SimpleNamespace(network=None, info=SimpleNamespace(drafter=None), source="scripted")
+    draft: Any = SimpleNamespace(network=SimpleNamespace(other_readings=dict), source="scripted")
     propose_with(draft, lambda: Scripted(chats, 3), monkeypatch)
     done = [len(work) for _ in examined.examination(main, draft)]
     assert done[0] == 0
@@ -177,30 +176,26 @@ def noting(function: Any, work: list[str]) -> Any:
     return noted
 
 
-@pytest.mark.parametrize(
-    ("layers", "shifted"),
-    [
-        ((1, 3), {"layers -1": (0, 2), "layers +1": (2, 4)}),
-        ((0, 2), {"layers +1": (1, 3)}),
-        ((1, 4), {"layers -1": (0, 3)}),
-        ((0, 4), {}),
-        ((-1,), {}),  # what the head is given
-        ((-1, 3), {}),
-    ],
-)
-@pytest.mark.parametrize("counts", [False, True], ids=["told", "in the network, too"])
-def test_layers_of_a_main_model_of_five_are_read_one_off_where_there_are_such(
-    main: LoadedModel, layers: tuple[int, ...], shifted: dict[str, tuple[int, ...]], counts: bool
+@pytest.mark.parametrize(("layers", "shifted"), [((1, 3), [(0, 2), (2, 4)]), ((0, 2), [(1, 3)])])
+def test_layers_are_read_one_off_where_there_are_such(layers: tuple[int, ...], shifted: list[tuple[int, ...]]) -> None:
+    parsed = drafter_config(eagle_config())
+    assert isinstance(parsed, EagleConfig)
+    no_main: Any = None
+    network = OwnLayers(parsed, no_main, layers)
+    for changes, expected in zip(network._other_layers().values(), shifted, strict=True):
+        with Reading("", changes).applied():
+            assert network.reads == expected
+            assert network.reads_width == len(layers) * parsed.info.main_width
+    assert network.reads == layers
+
+
+def test_layers_that_the_main_model_does_not_have_are_not_read(
+    main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network: Any = SimpleNamespace(_reads=layers) if counts else SimpleNamespace()
-    info = replace(main.info, drafter=DrafterInfo("eagle3", 64, 5, 100, layers))
-    found = list(examined.other_readings(replace(main, network=network, info=info), layers, 5))
-    told = {each.name: each.draft.info.drafter for each in found}
-    assert {name: drafter.layers for name, drafter in told.items() if drafter is not None} == shifted
-    for each in found:
-        with each.applied():
-            assert vars(network) == ({"_reads": shifted[each.name]} if counts else {})
-    assert not list(examined.other_readings(replace(main, network=network), layers, 5))  # a chat model
+    proposer = Scripted(chats, 2)
+    deepest = len(main.network.layers) - 1
+    others: dict[str, Changes] = {"too deep": ((proposer, "layers", (deepest, deepest + 1)), (proposer, "right", 6))}
+    assert run(main, proposer, monkeypatch, others) == Examined(3)
 
 
 @pytest.mark.parametrize("best", ["first", "second"])
@@ -250,24 +245,7 @@ def test_where_the_template_fails_the_bare_question_is_asked(
 
 
 def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Blind:
+    class Blind(Proposer):
         name = "blind"
 
     assert run(main, Blind(), monkeypatch) is None
-
-
-# Conventions of drafters that draft token by token: one that is broken on purpose shows in the agreement.
-
-
-def agreement(main: Any, head: MtpDrafter, prompts: int = 3, length: int = 160) -> float:
-    """How many of the main model's own next tokens the head drafts, over all prefixes of some texts."""
-    mx.random.seed(9)
-    right = count = 0
-    for _ in range(prompts):
-        tokens = mx.random.randint(0, 250, (1, length))
-        states = body_of(main)(tokens)[0]
-        verdicts = mx.argmax(main(tokens)[0], axis=-1)
-        own = head.read(tokens[0, 1:].astype(mx.uint32), states[:-1], CacheMaker(head)())
-        right += int((mx.argmax(head.logits(own), axis=-1) == verdicts[1:])[80:].sum().item())  # type: ignore[arg-type]
-        count += length - 81
-    return right / count

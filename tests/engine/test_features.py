@@ -5,6 +5,7 @@ So every row says which state it was made of, and which token it was told comes 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -17,7 +18,7 @@ from mlx_lm.models.cache import KVCache
 from engine import MAX_DRAFT_TOKENS, ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
-from engine.decoding.sequence import Sequence
+from engine.decoding.sequence import Sequence as Conversation
 from engine.drafting.plans import Offer
 from engine.drafting.proposers import features
 from engine.drafting.proposers.features import Context, FeatureProposer
@@ -58,6 +59,7 @@ class Drafter(nn.Module):  # type: ignore[misc]
         super().__init__()
         self.layers = [Layer()]
         self.reads_next_token = reads_next_token
+        self.reads = (0,)
         self.read_widths: list[int] = []
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
@@ -84,13 +86,14 @@ def loaded(network: Any, identity: str) -> LoadedModel:
     return LoadedModel(info, network, tokenizer, 96, CacheMaker(network), MemoryNeed(0, 0, 0), identity)
 
 
-def context(*, reads_next_token: bool = True) -> Context:
-    return Context(loaded(Drafter(reads_next_token), "drafter"), loaded(Main(), "main"), PrefixStore(), (0,))
+def context(tokens: Sequence[int] = (), chat: Conversation | None = None, *, reads_next_token: bool = True) -> Context:
+    main = loaded(Main(), "main") if chat is None else chat.model
+    return Context(loaded(Drafter(reads_next_token), "drafter"), main, PrefixStore(), 0, tokens, chat)
 
 
-def next_turn(last: Context) -> Context:
+def next_turn(last: Context, tokens: Sequence[int] = (), chat: Conversation | None = None) -> Context:
     """Of the same drafter."""
-    return Context(last.drafter, last.main, last.store, (0,))
+    return Context(last.drafter, last.main, last.store, 0, tokens, chat)
 
 
 def numbers(rows: Any, count: int) -> list[int]:
@@ -195,10 +198,9 @@ def test_reading_again_ends_when_the_last_state_is_there(tokens: int, came: int 
 
 @pytest.mark.parametrize(("held", "missing"), [(0, 49), (20, 29), (40, 9)])
 def test_rows_that_the_main_model_has_of_the_chat_spare_it_a_reading(held: int, missing: int) -> None:
-    kept = context()
-    chat = Sequence(kept.main, CHAT[:50])
+    chat = Conversation(loaded(Main(), "main"), CHAT[:50])
     chat.prefill_chunk()
-    kept.begin(0, CHAT[:50], chat)
+    kept = context(CHAT[:50], chat)
     kept.follow(CHAT[:50])
     if held:
         kept.receive(0, positions(0, held))
@@ -213,8 +215,7 @@ def test_rows_that_the_main_model_has_of_the_chat_spare_it_a_reading(held: int, 
 
 def test_where_the_main_model_shares_its_forwards_all_is_read_again() -> None:
     """Its own rows of the chat are among others then."""
-    kept = context()
-    kept.begin(0, CHAT[:50], Sequence(kept.main, CHAT[:50]))
+    kept = context(CHAT[:50], Conversation(loaded(Main(), "main"), CHAT[:50]))
     kept.follow(CHAT[:50])
     kept.receive(0, positions(0, 20))
     kept.read()
@@ -286,10 +287,9 @@ def read_to_the_end(kept: Context, chat: list[int]) -> Context:
 
 @pytest.mark.parametrize(("forgotten", "kept"), [(False, ["1"]), (True, [])])
 def test_rows_belong_to_the_conversation_of_the_main_models_sequence(*, forgotten: bool, kept: list[str]) -> None:
-    rows = context()
-    chat = Sequence(rows.main, CHAT[:100])
+    chat = Conversation(loaded(Main(), "main"), CHAT[:100])
     chat.conversation, chat.forgotten = "1", forgotten
-    rows.begin(0, CHAT[:100], chat)
+    rows = context(CHAT[:100], chat)
     read_to_the_end(rows, CHAT[:100])
     assert [each.sequence.conversation for each in rows.store.kept] == kept
 
@@ -301,14 +301,12 @@ def test_another_owner_gets_none_of_the_rows(monkeypatch: pytest.MonkeyPatch) ->
         asked.append(owner)
         return 0
 
-    first = context()
-    first.begin(0, CHAT[:100], Sequence(first.main, CHAT[:100], owner="a"))
+    first = context(CHAT[:100], Conversation(loaded(Main(), "main"), CHAT[:100], owner="a"))
     read_to_the_end(first, CHAT[:100])
     asked: list[str] = []
     monkeypatch.setattr(PrefixStore, "on_disk", on_disk)
     for owner, position in (("", 0), ("b", 0), ("a", 99)):
-        other = next_turn(first)
-        other.begin(0, CHAT[:120], Sequence(first.main, CHAT[:120], owner=owner))
+        other = next_turn(first, CHAT[:120], Conversation(first.main, CHAT[:120], owner=owner))
         other.follow(CHAT[:120])
         assert other.caches.position == position
         asked.clear()
@@ -336,8 +334,7 @@ def test_a_chat_that_parts_where_its_last_reply_ended_misses_nothing(reads_from:
 def test_the_state_of_a_row_that_went_is_of_no_use_to_another_text() -> None:
     """Which parted before it, and is as long again."""
     first = read_to_the_end(context(), CHAT[:101])
-    second = next_turn(first)
-    second.begin(0, CHAT[:90])
+    second = next_turn(first, CHAT[:90])
     second.receive(89, positions(89, 90))
     second.follow([*CHAT[:90], 255])
     assert second.sequence is not None
@@ -362,8 +359,7 @@ def test_with_a_hole_it_is_kept_up_to_there() -> None:
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row takes less room than the states that it is made of. What cannot have one yet is forgotten."""
     monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
-    kept = context()
-    kept.begin(0, CHAT[:31])
+    kept = context(CHAT[:31])
     for first, end in ((0, 5), (5, 10)):
         kept.receive(first, positions(first, end))
     assert len(kept.waiting) == 2
@@ -385,10 +381,8 @@ def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPa
 def test_of_several_replies_no_more_states_wait_together_than_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is admitted for so many once. Whose states come last reads them; one that has ended holds none."""
     monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
-    first = context()
-    others = [next_turn(first) for _ in range(3)]
-    for kept in (first, *others):
-        kept.begin(0, CHAT[:31])
+    first = context(CHAT[:31])
+    others = [next_turn(first, CHAT[:31]) for _ in range(3)]
     first.receive(0, positions(0, 9))
     for kept in others:
         for at in (0, 4, 8):
@@ -403,8 +397,7 @@ def test_of_several_replies_no_more_states_wait_together_than_of_one(monkeypatch
 
 def test_no_states_wait_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are read, or made again later: before a reply ends for want of memory."""
-    kept = context()
-    kept.begin(0, CHAT[:61])
+    kept = context(CHAT[:61])
     kept.receive(0, positions(0, 10))
     assert kept.waiting_bytes == 40
     monkeypatch.setattr(features, "is_short", lambda: True)
@@ -423,7 +416,7 @@ def test_no_states_wait_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -
 def proposer(room: int = CONTEXT_TOKENS) -> FeatureProposer:
     drafter = loaded(Drafter(True), "drafter")
     drafter = drafter if room == CONTEXT_TOKENS else narrowed(drafter, room)
-    return FeatureProposer(drafter, loaded(Main(), "main"), PrefixStore(), (0,))
+    return FeatureProposer(Context(drafter, loaded(Main(), "main"), PrefixStore()))
 
 
 def narrowed(model: LoadedModel, context_tokens: int) -> LoadedModel:

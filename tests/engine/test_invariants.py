@@ -22,7 +22,7 @@ from engine import (
     TextDelta,
 )
 from engine.decoding.accept import Draft
-from engine.decoding.round import timed_round
+from engine.decoding.round import speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History, make_controller
@@ -104,7 +104,7 @@ def test_cache_holds_committed_tokens_but_one_between_rounds(bench: Bench) -> No
     for _ in range(24):
         if proposer.offer(sequence.tokens).behind:
             proposer.read_on()
-        done = timed_round(sequence, sampler, lambda: proposer.propose(sequence.tokens, plan, sampler), len)
+        done = speculative_round(sequence, sampler, lambda: proposer.propose(sequence.tokens, plan, sampler), len)
         proposer.commit(done.emitted)
         outcomes.add(done.accepted)
         assert sequence.caches.position == len(sequence.tokens) - 1
@@ -132,7 +132,7 @@ def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
     sequence = Sequence(bench.main, list(PROMPT))
     sequence.prefill_chunk()
     sampler = Sampler(GREEDY, 0, bench.main.logit_width, PROMPT)
-    rounds = [timed_round(sequence, sampler, lambda: Draft(mx.array([5] * 4)), len) for _ in range(10)]
+    rounds = [speculative_round(sequence, sampler, lambda: Draft(mx.array([5] * 4)), len) for _ in range(10)]
 
     assert all(len(done.emitted) == done.accepted + 1 for done in rounds)
     assert sum(done.accepted for done in rounds) < 10

@@ -14,7 +14,7 @@ import pytest
 from mlx.utils import tree_flatten
 
 from engine import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelTooLarge, inspect_model
-from engine.drafting.drafters import drafter_network, loading_any_draft, proposer_of
+from engine.drafting.drafters import loading_any_draft, network_class, proposer_of
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models import networks
 from engine.models.access import ModelAccess
@@ -139,7 +139,7 @@ def read_network(kind: str, main: LoadedModel) -> tuple[Any, set[str]]:
     config, weights_of = EVERY[kind]
     parsed = drafter_config(config, weights_of(config))
     assert parsed is not None
-    return parsed, set(tensors(drafter_network(parsed, ModelAccess(main.network))))
+    return parsed, set(tensors(network_class(parsed)(parsed, ModelAccess(main.network))))
 
 
 @pytest.mark.parametrize("kind", EVERY)

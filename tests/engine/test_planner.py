@@ -14,6 +14,7 @@ import pytest
 
 from engine import DraftingState
 from engine.decoding.accept import Draft
+from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.drafting.planner import Drafting
@@ -64,7 +65,7 @@ class Recording:
         self.outcomes.append((plan, outcome))
 
 
-class Reader:
+class Reader(Proposer):
     """A draft that reads ten tokens at a time before it can offer any."""
 
     name = "draft"
@@ -308,24 +309,20 @@ def over(network: Any) -> Any:
     return SimpleNamespace(model=model, hidden_states=None, discard_in_flight=lambda: None)
 
 
-class AlsoListening(Listening):
-    name = "third"
-    layers = (0,)
-
-
-def test_each_of_two_that_listen_gets_the_states_of_its_own_layers() -> None:
-    network, both, first = build(qwen3_config()), Listening(), AlsoListening()
-    sequence, made = over(network), drafting(Recording(), both, Other(), first)
+def test_one_that_listens_gets_the_states_of_its_layers_in_their_order() -> None:
+    network, listening = build(qwen3_config()), Listening()
+    sequence, made = over(network), drafting(Recording(), Other(), listening)
     made.keep_hidden_states(sequence)
     with sequence.hidden_states.step():
         network(mx.array([[1, 2, 3]]))
     sequence.hidden_states.keep(0, 3)
     made.pass_hidden_states(sequence)
-    width = qwen3_config()["hidden_size"]
-    ((_, states),), ((_, of_first),) = both.heard, first.heard
-    assert (states.shape, of_first.shape) == ((3, 2 * width), (3, width))
-    assert mx.array_equal(of_first, states[:, width:])
-    assert not mx.array_equal(of_first, states[:, :width])
+    ((_, states),) = listening.heard
+    assert states.shape == (3, 2 * qwen3_config()["hidden_size"])
+    expected = HiddenStates(network, (1, 0))
+    with expected.step():
+        network(mx.array([[1, 2, 3]]))
+    assert mx.array_equal(states, expected.latest()[0])
 
 
 def test_where_nobody_drafts_from_states_none_are_kept() -> None:

@@ -200,12 +200,12 @@ def test_where_a_turn_has_no_end_of_its_own_all_but_the_last_token_stays(model: 
     request = chat((USER, "hello"))
     prompt = prompt_tokens(request, other)
     assert turn_end(request, other, prompt) == len(prompt) - 1
-    assert turn_end(request, replace(other, announcements={}), prompt, exact=False) == len(prompt) - 1
+    assert turn_end(request, replace(other, beside={}), prompt, exact=False) == len(prompt) - 1
 
 
 def test_where_a_short_question_fails_the_announcement_counts_as_one_token(model: LoadedModel) -> None:
     short = "{% if messages[0].content == 'x' %}{{ raise_exception('say more') }}{% endif %}hello"
-    other, request = replace(model, template=ChatTemplate(short, {}), announcements={}), chat((USER, "hello"))
+    other, request = replace(model, template=ChatTemplate(short, {}), beside={}), chat((USER, "hello"))
     prompt = prompt_tokens(request, other)
     assert turn_end(request, other, prompt, exact=False) == len(prompt) - 1
 

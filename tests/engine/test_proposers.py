@@ -14,14 +14,14 @@ from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import StopRule
 from engine.drafting.plans import PLAIN, Offer, Plan
-from engine.drafting.proposers.base import Guarded, Wanted, draft_together, joined, shortened
+from engine.drafting.proposers.base import Guarded, Proposer, Wanted, draft_together, joined, shortened
 from tests.helpers.lazy_faults import refused
 
 SAMPLER = Sampler(Sampling(temperature=0), 0, 8, ())
 DRAFT = Draft(mx.array([3, 4]))
 
 
-class Plain:
+class Plain(Proposer):
     """Notes its calls; raises in the one named by `breaks`."""
 
     name = "plain"
@@ -115,6 +115,8 @@ def test_a_draft_that_cannot_be_computed_is_its_own_failure() -> None:
 
 
 class InRows(Plain):
+    drafts_in_rows = True
+
     def __init__(self, breaks: str = "") -> None:
         super().__init__(breaks)
         self.wanted = list[list[int]]()

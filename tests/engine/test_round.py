@@ -9,7 +9,7 @@ import pytest
 
 from engine import LogitsBroken, Sampling
 from engine.decoding.accept import NO_TOKEN, Draft, integers
-from engine.decoding.round import plain_round, timed_round, valid_tokens
+from engine.decoding.round import plain_round, speculative_round, valid_tokens
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from tests.engine.batch_harness import model, prompt
@@ -63,7 +63,7 @@ def test_a_drafted_round_tells_what_it_did(family: str, uncached: int, right: in
     assert verdict(family, (*PROMPT, *drafted[:right])) not in drafted[right : right + 1]
     draft = Draft(mx.array(drafted, dtype=mx.uint32))
 
-    done = timed_round(sequence, sampler, lambda: draft, lambda emitted: min(limit, len(emitted)))
+    done = speculative_round(sequence, sampler, lambda: draft, lambda emitted: min(limit, len(emitted)))
 
     emitted = plain(family, right + 1)[:limit]
     assert done.emitted == tuple(emitted)
@@ -130,7 +130,7 @@ def test_what_is_drawn_ahead_is_drawn_with_the_noise_of_its_position(family: str
     sequence, _ = begun(family)
     sampler = Sampler(Sampling(temperature=1.5, seed=3), 3, model(family).logit_width, PROMPT)
     draft = Draft(mx.array(said[0][len(PROMPT) : len(PROMPT) + 8], dtype=mx.uint32))
-    assert timed_round(sequence, sampler, lambda: draft, whole).accepted == 8
+    assert speculative_round(sequence, sampler, lambda: draft, whole).accepted == 8
     assert len(set(said[0][len(PROMPT) :])) > 6
 
 
@@ -144,7 +144,7 @@ def test_a_draft_that_cannot_be_computed_costs_a_plain_step(family: str, broken:
         "probabilities": Draft(mx.array(draft_of(family, 2, 2), dtype=mx.uint32), probabilities=refused()),
     }
 
-    done = timed_round(sequence, sampler, lambda: drafts[broken], whole, timed=timed)
+    done = speculative_round(sequence, sampler, lambda: drafts[broken], whole, timed=timed)
 
     assert done.failure is not None
     assert done.emitted == tuple(plain(family, 1))

@@ -71,6 +71,7 @@ def _round(sequence: Sequence, sampler: Sampler, proposer: DraftModelProposer | 
         proposer.read_on()
     plan = Plan("draft", 4)
     done = speculative_round(sequence, sampler, lambda: proposer.propose(sequence.tokens, plan, sampler), len)
+    assert done.failure is None
     proposer.commit(done.emitted)
     return done
 

@@ -202,7 +202,7 @@ def test_a_marker_that_the_person_quotes_opens_and_closes_nothing(
 ) -> None:
     """Only what the template itself puts behind the turn says whether the reply begins with thinking."""
     template = ChatTemplate(CHAT_TEMPLATE.replace("assistant\n", "assistant\n" + opens), {})
-    model = replace(thinker, template=template, announcements={})
+    model = replace(thinker, template=template, beside={})
     harness = Harness(model)
     asked = Request(messages=(Message(MessageRole.USER, question),), max_tokens=3)
     recorder = harness.submit(replace(asked, sampling=Sampling(logit_bias=((65, 100.0),))))
@@ -238,7 +238,7 @@ def test_a_reply_goes_on_thinking_though_nobody_can_tell_where_it_began(
     thinker: LoadedModel, said: str, kind: SpanKind
 ) -> None:
     refuses = "{% if messages[-1].role == 'user' %}{{ raise_exception('an answer has to follow') }}{% endif %}"
-    model = replace(thinker, template=ChatTemplate(refuses + CHAT_TEMPLATE, {}), announcements={})
+    model = replace(thinker, template=ChatTemplate(refuses + CHAT_TEMPLATE, {}), beside={})
     assert kinds_after(model, "Why?", said) == {kind}
 
 

@@ -86,7 +86,7 @@ def mlx_lm_reply(network: Network, tokens: int = REPLY_TOKENS) -> list[int]:
 
 
 @dataclass
-class Errant:
+class Errant(Proposer):
     """Drafts the plain reply, but for one wrong token: at the next place each round, past the end included.
 
     So a reply of some rounds sees every count of accepted tokens, from none to all.
@@ -108,12 +108,6 @@ class Errant:
             draft[wrong] = (draft[wrong] + 1) % VOCABULARY
         self.rounds += 1
         return Draft(mx.array(draft, dtype=mx.uint32))
-
-    def commit(self, emitted: Sequence[int]) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
 
 
 @dataclass
@@ -153,6 +147,7 @@ def _round(conversation: Conversation, sampler: Sampler, proposer: Proposer | No
         return plain_round(conversation, sampler, len)
     plan = Plan(proposer.name, limit)
     done = speculative_round(conversation, sampler, lambda: proposer.propose(conversation.tokens, plan, sampler), len)
+    assert done.failure is None
     proposer.commit(done.emitted)
     return done
 

@@ -49,8 +49,6 @@ def calling(
         tokenizer=tokenizer,
         template=ChatTemplate(template, {"eos_token": END}),
         control_words=ControlWords.of(tokenizer),
-        vocabularies=[],
-        announcements={},
         beside={},
         logit_width=max(base.logit_width, len(theirs)),
     )

@@ -40,7 +40,7 @@ def as_family(base: LoadedModel, name: str) -> LoadedModel:
     tokenizer = TokenizerWrapper(theirs, tool_parser=json.loads, tool_call_start="<call>", tool_call_end="")
     words = ControlWords.of(tokenizer)
     template = ChatTemplate(family.template, theirs.special_tokens_map)
-    return replace(base, tokenizer=tokenizer, template=template, control_words=words, announcements={}, beside={})
+    return replace(base, tokenizer=tokenizer, template=template, control_words=words, beside={})
 
 
 def _fast(backend: Tokenizer, family: Family, normalized: bool = False) -> PreTrainedTokenizerBase:

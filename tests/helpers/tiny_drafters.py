@@ -9,7 +9,7 @@ from typing import Any
 import mlx.core as mx
 from mlx.utils import tree_flatten
 
-from engine.drafting.drafters import drafter_network
+from engine.drafting.drafters import network_class
 from engine.models.drafter_kinds import drafter_config
 from engine.models.drafters import BlockConfig
 
@@ -231,7 +231,7 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
     parsed = drafter_config(config)
     assert isinstance(parsed, BlockConfig)
     no_main: Any = None  # only its forwards use one
-    parts: list[tuple[str, Any]] = tree_flatten(drafter_network(parsed, no_main).parameters())  # type: ignore[assignment]
+    parts: list[tuple[str, Any]] = tree_flatten(network_class(parsed)(parsed, no_main).parameters())  # type: ignore[assignment]
     shapes = {name: part.shape for name, part in parts}
     reduced = shapes.pop("d2t", None)
     mx.random.seed(seed)

@@ -40,7 +40,7 @@ def history(verify: dict[int, float], draft: float = 0.05, *, rates: list[tuple[
 
 def put(known: History, policy: Policy, tokens: float, seconds: float) -> None:
     """As if rounds under this policy had brought and cost so much."""
-    known.record_of("draft").learn(policy, tokens, seconds)
+    known.records["draft"].learn(policy, tokens, seconds)
 
 
 def rounds(share: float, count: int = 200, length: int = 16) -> list[tuple[int, int]]:
@@ -304,7 +304,7 @@ def test_a_fixed_length_shows_what_stopping_would_have_brought() -> None:
             Plan("draft", 4, stop=StopRule((), ())), RoundOutcome(4, 1, 1.3, probabilities=[0.99, 0.05, 0.5, 0.5])
         )
 
-    brought = known.record_of("draft").rate(Policy.STOPPING, PricedPlan(PLAIN, 0.0, 0.0))
+    brought = known.records["draft"].rate(Policy.STOPPING, PricedPlan(PLAIN, 0.0, 0.0))
     assert brought > 2 / known.costs.price_s("draft", 2) * 0.98
 
 
@@ -601,7 +601,7 @@ def test_a_round_of_which_some_is_rejected_is_charged_its_rollback(accepted: int
         controller.observe(Plan("draft", 4), RoundOutcome(4, accepted))
         spent_.append(-known.credit)
         empty = PricedPlan(PLAIN, 0.0, 0.0)
-        recorded.append((min(accepted, 2) + 1) / known.record_of("draft").rate(Policy.FIXED, empty))
+        recorded.append((min(accepted, 2) + 1) / known.records["draft"].rate(Policy.FIXED, empty))
     assert spent_[1] - spent_[0] == pytest.approx(cost, abs=1e-9)
     assert recorded[1] - recorded[0] == pytest.approx(0.0, abs=1e-9)
 
@@ -728,8 +728,8 @@ def test_a_draft_in_rows_of_a_batch_does_not_stop_by_itself(replies: int, in_row
     controller = AutoController(known)
     controller.share(replies, 0)
     for _ in range(100):
-        known.shared_by(replies).record_of("draft").learn(Policy.STOPPING, 20.0, 1.0)
-        known.shared_by(replies).record_of("draft").learn(Policy.FIXED, 10.0, 1.0)
+        known.shared_by(replies).records["draft"].learn(Policy.STOPPING, 20.0, 1.0)
+        known.shared_by(replies).records["draft"].learn(Policy.FIXED, 10.0, 1.0)
     plan = controller.plan([DRAFT])
     assert plan.stop is not None
     assert (plan.source, bool(plan.stop.floors)) == ("draft", stops)

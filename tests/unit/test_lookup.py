@@ -47,14 +47,6 @@ def test_a_text_that_goes_round_is_drafted_round_after_round(loop: list[int]) ->
     assert drafted(LookupProposer(), [1, 2, 3, *loop * 40]) == (loop * 40)[:MAX_DRAFT_TOKENS]
 
 
-def test_a_proposer_that_was_closed_remembers_nothing() -> None:
-    proposer = LookupProposer()
-    tokens = [9, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3]
-    assert drafted(proposer, tokens)
-    proposer.close()
-    assert drafted(proposer, tokens) == []
-
-
 def test_no_more_is_drafted_than_the_plan_says() -> None:
     proposer, tokens = LookupProposer(), [*range(20), 30, *range(10)]
     assert proposer.offer(tokens).most > 2

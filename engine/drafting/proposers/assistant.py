@@ -19,7 +19,8 @@ from mlx_lm.models.cache import KVCache, RotatingKVCache
 from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
 from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, rehearsed
+from engine.drafting.proposers.chain import ChainProposer, Head
+from engine.drafting.proposers.layers import Readings
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafters import BODY, AssistantConfig
 from engine.models.numbers import check_read_numbers
@@ -29,11 +30,9 @@ _SLIDING = "sliding_attention"
 _CACHES = {_FULL: KVCache, _SLIDING: RotatingKVCache}
 
 
-class AssistantDrafter(nn.Module):
+class AssistantDrafter(nn.Module, Head):
     """The network of a folder; it uses the main model's embedding, head and projections."""
 
-    reads_next_token = True
-    tokens = REHEARSED_TOKENS
     proposer = ChainProposer
 
     def __init__(self, config: AssistantConfig, main: ModelAccess) -> None:
@@ -64,10 +63,6 @@ class AssistantDrafter(nn.Module):
     def reads(self) -> tuple[int, ...]:
         """The main model's layers whose outputs are the inputs of those two."""
         return *(layer - 1 for layer in self._sources), BODY
-
-    @property
-    def reads_width(self) -> int:
-        return len(self.reads) * self._config.info.main_width
 
     @property
     def row_bytes(self) -> int:
@@ -111,15 +106,11 @@ class AssistantDrafter(nn.Module):
             return self.masked_embedding(state, self.embed_tokens)
         return self.lm_head(state) if self._config.own_head else self.embed_tokens.as_linear(state)
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that implementations differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         return {
             "position": ((self, "_ahead", 1 - self._ahead),),
             "order of the join": ((self, "_state_first", not self._state_first),),
         }
-
-    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, self._main.precision, length, caches)
 
     def _forward(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         parts = [self._main.embed(token), state]

@@ -1,11 +1,11 @@
-"""The protocols of drafting methods. A new method is a new file in this folder."""
+"""What drafting methods have in common. A new method is a new file in this folder."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 import mlx.core as mx
 
@@ -18,35 +18,37 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
-class Proposer(Protocol):
+class Proposer:
     """Drafts for one reply. It gets committed tokens only; what it proposes cannot change the text. Engine thread.
 
-    It may raise: the reply then goes on without it.
+    It may raise: the reply then goes on without it. A method of drafting inherits what it does not need.
     """
 
     name: str
+    layers: tuple[int, ...] = ()  # of the main model, from whose hidden states it drafts
+    reads_next_token = False  # see `StateNetwork`
+    free = False  # its draft needs no work of the device, so accept rates are learnt from its unused offers too
+    drafts_in_rows = False  # whether it has `draft_rows`
 
     def offer(self, tokens: Sequence[int]) -> Offer:
         """How many tokens could be drafted after `tokens`. Runs no forward; the first call may take a cache."""
+        raise NotImplementedError
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         """Up to `plan.length` tokens to follow `tokens`, fewer by `plan.stop`.
 
         The arrays may be unevaluated: the verifying forward can be queued after them.
         """
+        raise NotImplementedError
 
     def commit(self, emitted: Sequence[int]) -> None:
-        """`emitted` was appended to the tokens of the last `propose`; the rest of the draft was rejected."""
+        """`emitted` was appended to the tokens of the last `propose`; the rest of the draft was rejected.
+
+        The next offer gets all tokens.
+        """
 
     def close(self) -> None:
         """The reply has ended; put caches into the store for the next turn."""
-
-
-@runtime_checkable
-class StateProposer(Proposer, Protocol):
-    """A proposer that drafts from the main model's hidden states after `layers`."""
-
-    layers: tuple[int, ...]
 
     def receive_states(self, position: int, states: mx.array) -> None:
         """Hidden states (tokens, layers × width) of the committed tokens from `position` on; called before each offer.
@@ -54,61 +56,30 @@ class StateProposer(Proposer, Protocol):
         States that were not recorded (prefilled before this reply, for one) are missing: positions may skip.
         """
 
+    def read_on(self) -> None:
+        """Prefill at most one chunk of what `Offer.behind` says. Called only if the controller thinks it worth its
+        time.
+        """
 
-@runtime_checkable
-class FreeProposer(Proposer, Protocol):
-    """A proposer whose draft needs no work of the device, so accept rates are learnt from its unused offers too.
+    def draft_rows(self, wanted: Sequence[Wanted]) -> None:
+        """Draft for these replies, its own among them, in the same forwards; all are of this class.
 
-    Each offer reads the tokens that were committed.
-    """
+        The next `propose` of each returns its draft.
+        """
+        raise NotImplementedError
 
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
-        """The tokens that `propose` would draft after `tokens`."""
+        """Of one that is `free`: the tokens that `propose` would draft after `tokens`."""
+        return []
+
+
+class FreeProposer(Proposer):
+    """Each offer reads the tokens that were committed."""
+
+    free = True
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
-
-    def commit(self, emitted: Sequence[int]) -> None:
-        return  # the next offer gets all tokens
-
-    def close(self) -> None:
-        return
-
-
-@runtime_checkable
-class ReadingProposer(Proposer, Protocol):
-    """A proposer that has to prefill the chat before it can draft. `Offer.behind` says how many tokens."""
-
-    def read_on(self) -> None:
-        """Prefill at most one chunk. Called only if the controller thinks it worth its time."""
-
-
-@runtime_checkable
-class RowProposer(Proposer, Protocol):
-    """A proposer that drafts for several replies in the same forwards."""
-
-    def draft_rows(self, wanted: Sequence[Wanted]) -> None:
-        """Draft for these, its own among them, all of this class; the next `propose` of each returns its draft."""
-
-
-class BrokenProposer:
-    """Stands for a proposer that could not begin: its offer raises the error."""
-
-    def __init__(self, name: str, error: Exception) -> None:
-        self.name = name
-        self._error = error
-
-    def offer(self, tokens: Sequence[int]) -> Offer:
-        raise self._error
-
-    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        raise self._error
-
-    def commit(self, emitted: Sequence[int]) -> None:
-        return  # the next offer gets all tokens
-
-    def close(self) -> None:
-        return
 
 
 class Guarded:
@@ -116,32 +87,24 @@ class Guarded:
 
     def __init__(self, proposer: Proposer) -> None:
         self._proposer = proposer
-        # looked up once: a protocol check takes a tenth of a millisecond
-        self._free = proposer if isinstance(proposer, FreeProposer) else None
-        self._reading = proposer if isinstance(proposer, ReadingProposer) else None
-        self._of_states = proposer if isinstance(proposer, StateProposer) else None
-        self._of_rows = proposer if isinstance(proposer, RowProposer) else None
-        self.layers = self._of_states.layers if self._of_states is not None else ()
         self.name = proposer.name
-        self.reads_next_token = bool(getattr(proposer, "reads_next_token", False))
-        self.free = self._free is not None
+        self.layers = proposer.layers
+        self.reads_next_token = proposer.reads_next_token
+        self.free = proposer.free
         self.failed = False
         self._ahead = False  # a forward of `read_on` may be in flight
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
-        return Offer(self.name, 0) if offer is None else offer
+        return self._try(lambda: self._proposer.offer(tokens)) or Offer(self.name, 0)
 
     def read_on(self) -> None:
-        if not self.failed and self._reading is not None:
-            self._ahead = True
-            self._try(self._reading.read_on)
+        self._ahead = not self.free
+        self._try(self._proposer.read_on)
 
     def wait(self) -> None:
         """Wait for its forward in flight. If that fails on the device, the error may be raised here."""
         self._ahead = False
-        if not self.failed:
-            self._try(mx.synchronize)
+        self._try(mx.synchronize)
 
     def settle(self) -> None:
         """Wait for a forward started ahead, so that its failure is not raised in another user of the device."""
@@ -149,53 +112,48 @@ class Guarded:
             self.wait()
 
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
-        proposer = self._free
-        if self.failed or proposer is None:
-            return []
-        return self._try(lambda: proposer.propose_tokens(tokens, most)) or []
+        return self._try(lambda: self._proposer.propose_tokens(tokens, most)) or []
 
     def receive_states(self, position: int, states: mx.array) -> None:
-        proposer = self._of_states
-        if not self.failed and proposer is not None:
-            self._try(lambda: proposer.receive_states(position, states))
+        self._try(lambda: self._proposer.receive_states(position, states))
 
     def wanted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Wanted | None:
         """For `draft_together`; None: it drafts alone."""
-        if self.failed or self._of_rows is None:
+        if self.failed or not self._proposer.drafts_in_rows:
             return None
-        return Wanted(self, self._of_rows, tokens, plan if plan.source == self.name else PLAIN, sampler)
+        return Wanted(self, self._proposer, tokens, plan if plan.source == self.name else PLAIN, sampler)
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, *, wait: bool = False) -> Draft:
         """`wait` for the device: else its failure would be raised in the next user of it, another proposer perhaps."""
-        drafted = None if self.failed else self._try(lambda: self._drafted(tokens, plan, sampler, wait))
-        return NO_DRAFT if drafted is None else drafted
+        return self._try(lambda: self._drafted(tokens, plan, sampler, wait)) or NO_DRAFT
 
     def _drafted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, wait: bool) -> Draft:
         self._ahead = False  # the draft continues from that forward
         draft = self._proposer.propose(tokens, plan, sampler)
         if draft.tokens.ndim != 1 or draft.tokens.size > plan.length:
             raise ValueError(f"a draft of the shape {draft.tokens.shape}, and {plan.length} tokens were planned")
-        begun(draft)
+        # Queued, so that errors of the draft are raised here: in the verifying forward they would count as the main
+        # model's, and the draft's tokens would already be in the reply's caches.
+        mx.async_eval(draft.tokens)
         if wait:
             mx.eval([array for array in draft.host_arrays if array is not None])
         return draft
 
     def commit(self, emitted: Sequence[int]) -> None:
-        if not self.failed:
-            self._try(lambda: self._proposer.commit(emitted))
+        self._try(lambda: self._proposer.commit(emitted))
 
     def close(self) -> None:
         self.settle()
-        if not self.failed:
-            self._try(self._proposer.close)
+        self._try(self._proposer.close)
 
     def fail(self, error: Exception) -> None:
         _log.error("the proposer %s failed; the reply goes on plainly", self.name, exc_info=error)
         self.failed = True
 
     def _try(self, act: Callable[[], T]) -> T | None:
+        """None if it failed, now or before."""
         try:
-            return act()
+            return None if self.failed else act()
         except Exception as error:  # noqa: BLE001  drafting is optional: no error of it may end the reply
             self.fail(error)
             return None
@@ -206,7 +164,7 @@ class Wanted:
     """What a reply wants drafted in a step of a batch. `plan`: PLAIN if nothing, or by another proposer."""
 
     guarded: Guarded
-    proposer: RowProposer
+    proposer: Proposer
     tokens: Sequence[int]
     plan: Plan
     sampler: Sampler
@@ -224,16 +182,6 @@ def draft_together(wanted: Sequence[Wanted]) -> None:
     except Exception as error:  # noqa: BLE001  drafting is optional: no error of it may end the replies
         for each in wanted:
             each.guarded.fail(error)
-
-
-def begun(draft: Draft) -> Draft:
-    """`draft` with its tokens queued on the device, not waited for. Raises errors of the draft here.
-
-    In the verifying forward they would count as the main model's, and the draft's tokens would already be in the
-    reply's caches.
-    """
-    mx.async_eval(draft.tokens)
-    return draft
 
 
 def joined(drafts: Sequence[Draft], *, with_probabilities: bool) -> Draft:

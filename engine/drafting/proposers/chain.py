@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import mlx.core as mx
 
@@ -21,10 +21,7 @@ from engine.drafting.proposers.base import Wanted, joined
 from engine.drafting.proposers.features import FeatureProposer, StateNetwork
 from engine.drafting.proposers.in_rows import InRows
 from engine.drafting.proposers.rows import HeadRows
-from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
+from engine.models.access import ModelAccess
 
 # from the newest drafted token of each row (rows,) to the logits (rows, vocabulary) of the next
 Step = Callable[[mx.array], mx.array]
@@ -36,18 +33,8 @@ REHEARSED_TOKENS = 8
 REHEARSED_ROWS = 64
 
 
-def draft_chain(
-    first: mx.array, step: Step, position: int, plan: Plan, sampler: Sampler, ends: Collection[int] = ()
-) -> Draft:
-    """Draft from `position` on: the first token by the logits `first` (1, vocabulary), each next one by a `step`.
-
-    Stops after one of `ends`, and by the plan's stop rule.
-    """
-    return draft_chains(first, step, [Growing(position, plan, sampler, ends)])[0]
-
-
 def draft_chains(first: mx.array, step: Step, growing: Sequence[Growing]) -> list[Draft]:
-    """The same for several texts, a row each: `first` is (rows, vocabulary).
+    """Drafts of texts, a row each: the first token by the logits `first` (rows, vocabulary), each next one by a `step`.
 
     While one of them goes on, a step feeds its newest token again for each that has ended: those logits are not used.
     """
@@ -65,9 +52,9 @@ def draft_chains(first: mx.array, step: Step, growing: Sequence[Growing]) -> lis
 
 
 class Growing:
-    """The draft of one text, token by token."""
+    """The draft of one text from `position` on, token by token. Ends after one of `ends`, and by the stop rule."""
 
-    def __init__(self, position: int, plan: Plan, sampler: Sampler, ends: Collection[int] = ()) -> None:
+    def __init__(self, position: int, plan: Plan, sampler: Sampler, ends: Collection[int]) -> None:
         self.drafts: list[Draft] = []  # of a token each
         self.ended = not plan.length
         self._position = position
@@ -126,13 +113,10 @@ def _probability(draft: Draft) -> float:
 class Head(StateNetwork, Protocol):
     """The network of a drafter that drafts token by token."""
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """The layers of the main model whose states it is fed."""
-
-    @property
-    def reads_width(self) -> int:
-        """Width of a row of those states."""
+    reads_next_token: bool = True
+    tokens: int = REHEARSED_TOKENS
+    proposer: type[ChainProposer]
+    _main: ModelAccess
 
     def logits(self, state: mx.array) -> mx.array:
         """Logits (n, vocabulary of the main model) after its own `state` (n, width)."""
@@ -140,17 +124,31 @@ class Head(StateNetwork, Protocol):
     def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         """Its state (1, width) at the drafted `token` (1,), from the state before. Commits a row, if it adds one."""
 
+    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
+        """Run a draft of `length` tokens to time it."""
+        with _Chain(self, self._rehearsed_state(caches), caches) as chain:
+            logits = chain.first
+            for _ in range(length - 1):
+                logits = chain.step(mx.argmax(logits, axis=-1))
+        return logits
+
+    def _rehearsed_state(self, caches: CacheSet) -> mx.array:
+        """Its state (1, width) after one more row of a chat."""
+        for rows in (1,) if caches.position else (REHEARSED_ROWS, 1):
+            states = mx.zeros((rows, self.reads_width), self._main.precision)
+            state = self.read(mx.zeros((rows,), mx.uint32), states, caches)
+        return state
+
 
 class ChainProposer(FeatureProposer):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        self._head: Head = drafter.network
-        self._ends = main.ends
-        super().__init__(drafter, main, store, self._head.reads)
-        self._room = main.info.context_tokens  # tokens: the context of the main model
+    @property
+    def _most_context(self) -> int:
+        return self.context.main.info.context_tokens
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        with _Chain(self._head, self._read(tokens), self.context.caches) as chain:
-            return draft_chain(chain.first, chain.step, len(tokens), plan, sampler, self._ends)
+        with _Chain(self._network, self._read(tokens), self.context.caches) as chain:
+            growing = Growing(len(tokens), plan, sampler, self.context.main.ends)
+            return draft_chains(chain.first, chain.step, [growing])[0]
 
     def _read(self, tokens: Tokens[int]) -> mx.array:
         """Its own state (1, width) at the last row, when all are read."""
@@ -170,10 +168,10 @@ class RowChainProposer(ChainProposer, InRows):
         def step(drafted: mx.array) -> mx.array:
             nonlocal states
             states = rows.step(drafted, states)
-            return self._head.logits(states)
+            return self._network.logits(states)
 
-        growing = [Growing(len(each.tokens), each.plan, each.sampler, self._ends) for each in wanted]
-        return draft_chains(self._head.logits(states), step, growing)
+        growing = [Growing(len(each.tokens), each.plan, each.sampler, self.context.main.ends) for each in wanted]
+        return draft_chains(self._network.logits(states), step, growing)
 
 
 class _Chain:
@@ -196,16 +194,3 @@ class _Chain:
     def step(self, token: mx.array) -> mx.array:
         self._state = self._head.step(token, self._state, self._caches)
         return self._head.logits(self._state)
-
-
-def rehearsed(head: Head, precision: mx.Dtype, length: int, caches: CacheSet) -> mx.array:
-    """Run a draft of `length` tokens to time it. `precision`: of the main model's states."""
-    if not caches.position:
-        states = mx.zeros((REHEARSED_ROWS, head.reads_width), precision)
-        head.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), states, caches)
-    state = head.read(mx.zeros((1,), mx.uint32), mx.zeros((1, head.reads_width), precision), caches)
-    with _Chain(head, state, caches) as chain:
-        logits = chain.first
-        for _ in range(length - 1):
-            logits = chain.step(mx.argmax(logits, axis=-1))
-    return logits

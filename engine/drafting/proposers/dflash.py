@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -23,15 +23,17 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import Wanted, joined, shortened
 from engine.drafting.proposers.in_rows import InRows
-from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
+from engine.drafting.proposers.layers import (
+    OwnLayers,
+    Projections,
+    Readings,
+    Residuals,
+    normed_layers,
+    rotated_otherwise,
+)
 from engine.drafting.proposers.rows import HeadRows
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
-from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
-
 
 # (row number, token before it (1,)) -> that row's logits (1, vocabulary); called for each row in order
 Walk = Callable[[int, mx.array], mx.array]
@@ -117,12 +119,9 @@ def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler:
 
 
 class BlockProposer(InRows):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        info = drafter.info.drafter
-        assert info is not None
-        super().__init__(drafter, main, store, info.layers)
-        self._network: BlockDrafter = drafter.network
-        self._longest = self._network.tokens
+    @property
+    def _longest(self) -> int:
+        return int(self._network.tokens)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
@@ -164,11 +163,10 @@ class BlockDrafter(OwnLayers):
 
     reads_next_token = False
     proposer = BlockProposer
+    _config: BlockConfig
 
     def __init__(self, config: BlockConfig, main: ModelAccess) -> None:
-        super().__init__(config)
-        self._config = config
-        self._main = main
+        super().__init__(config, main, config.info.layers)
         sizes = config.backbone
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
@@ -181,7 +179,7 @@ class BlockDrafter(OwnLayers):
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Queries, keys and values may be one product in the folder."""
         weights = super().sanitize(weights)
-        sizes = self._backbone
+        sizes = self._config.backbone
         ends = [sizes.heads * sizes.head_width, (sizes.heads + sizes.kv_heads) * sizes.head_width]
         for name in [name for name in weights if ".qkv_proj." in name]:
             for part, rows in zip("qkv", mx.split(weights.pop(name), ends), strict=True):
@@ -192,19 +190,6 @@ class BlockDrafter(OwnLayers):
     def tokens(self) -> int:
         """The most tokens that a block drafts."""
         return self._config.tokens
-
-    @property
-    def reads_width(self) -> int:
-        """Width of a row of the main model's states."""
-        return len(self._config.info.layers) * self._config.info.main_width
-
-    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        read = caches.forward(states.shape[0], lambda: self.rows(tokens[None], states[None], caches.layers))
-        caches.commit(states.shape[0])
-        return read[0]
-
-    def fused(self, states: mx.array) -> mx.array:
-        return states
 
     def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
         contexts = self._contexts(states)
@@ -253,13 +238,13 @@ class BlockDrafter(OwnLayers):
         """The drafter's confidence in each token (n,), if it has such a head; `before` (n,): the tokens before."""
         return None
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that dialects differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         config = self._config
         return {
             "rotation": rotated_otherwise(self._rope),
             "first row": ((self, "_config", replace(config, anchor_first=not config.anchor_first)),),
             "order in a block": tuple(layer.self_attn.other_order() for layer in self.layers),
+            **self._other_layers(),
         }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:

@@ -19,8 +19,8 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.plans import Offer, Plan
-from engine.drafting.proposers.base import Wanted
-from engine.drafting.proposers.chain import Growing, draft_chain, draft_chains
+from engine.drafting.proposers.base import Proposer, Wanted
+from engine.drafting.proposers.chain import Growing, draft_chains
 from engine.drafting.proposers.rows import DraftRows
 from engine.prefix.memory import PrefixStore
 from engine.vision.values import without_names
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 _TAIL_TOKENS = 16
 
 
-class DraftModelProposer:
+class DraftModelProposer(Proposer):
     name = "draft"
+    drafts_in_rows = True
 
     def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0, chat: Sequence | None = None) -> None:
         self._model = model
@@ -81,7 +82,7 @@ class DraftModelProposer:
             sequence.caches.commit(1)
             return self._for_main(logits)
 
-        return draft_chain(self._logits, step, len(tokens), plan, sampler, self._ends)
+        return draft_chains(self._logits, step, [Growing(len(tokens), plan, sampler, self._ends)])[0]
 
     def draft_rows(self, wanted: Tokens[Wanted]) -> None:
         """One that is a row stays one where it drafts nothing in this step: leaving and joining copies all caches."""

@@ -17,9 +17,15 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 
-from engine.caches.base import CacheSet
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, ChainProposer, RowChainProposer, rehearsed
-from engine.drafting.proposers.layers import OwnLayers, Projections, Residuals, normed_layers, rotated_otherwise
+from engine.drafting.proposers.chain import ChainProposer, Head, RowChainProposer
+from engine.drafting.proposers.layers import (
+    OwnLayers,
+    Projections,
+    Readings,
+    Residuals,
+    normed_layers,
+    rotated_otherwise,
+)
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
@@ -59,20 +65,16 @@ class EagleLayer(Residuals):
         return self._fed(self._attended(states, mixed))
 
 
-class EagleDrafter(OwnLayers):
+class EagleDrafter(OwnLayers, Head):
     """The network of a folder; it uses the main model's embedding."""
 
-    reads_next_token = True
-    tokens = REHEARSED_TOKENS
     proposer: type[ChainProposer] = RowChainProposer
+    _config: EagleConfig
 
     def __init__(self, config: EagleConfig, main: ModelAccess) -> None:
-        super().__init__(config)
-        self._config = config
-        self._main = main
+        super().__init__(config, main, config.info.layers or default_eagle_layers(main.layers))
         sizes = config.backbone
         rows = config.info.vocabulary_rows
-        self._reads = config.info.layers or default_eagle_layers(main.layers)
         self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         if config.norm_before_fc:
             self.input_norm = nn.RMSNorm(self.reads_width, eps=sizes.norm_eps)
@@ -84,23 +86,9 @@ class EagleDrafter(OwnLayers):
         if config.own_head:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary or rows, bias=False)
 
-    @property
-    def reads(self) -> tuple[int, ...]:
-        return self._reads
-
-    @property
-    def reads_width(self) -> int:
-        return len(self._reads) * self._config.info.main_width
-
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Renames tensors to the names used here, too."""
         return super().sanitize({name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()})
-
-    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        return self._forward(tokens, self.fused(states), caches)
-
-    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
-        return self._forward(token, state, caches)
 
     def logits(self, state: mx.array) -> mx.array:
         config = self._config
@@ -110,27 +98,20 @@ class EagleDrafter(OwnLayers):
             logits = mx.tanh(logits / config.softcap) * config.softcap
         return self._in_main_vocabulary(logits)
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that implementations differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         config = self._config
         return {
             "rotation": rotated_otherwise(self._rope),
             "residual": (self.layers[0].other_residual(),),
             "own state": ((self, "_config", replace(config, feeds_back_normed=not config.feeds_back_normed)),),
+            **self._other_layers(),
         }
 
-    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, self._main.precision, length, caches)
-
     def fused(self, states: mx.array) -> mx.array:
-        """The main model's states (…, layers × width) fused into one a row (…, width)."""
         config = self._config
         if config.norms_of_layers:
             states = normed_layers(self.fc_norm, states)
         return self.fc(self.input_norm(states) if config.norm_before_fc else states)
-
-    def ahead(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
-        return self.rows(tokens[:, None], states[:, None], layers)
 
     def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
         embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)
@@ -146,8 +127,3 @@ class EagleDrafter(OwnLayers):
         window = min(context, windows[layer] or context)
         longest = max(getattr(cache, "lengths", [cache.offset]))  # of a batch's texts
         return cache.make_mask(rows, window_size=window if longest + rows > window else None, return_array=False)
-
-    def _forward(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        made = caches.forward(tokens.size, lambda: self.rows(tokens[None], states[None], caches.layers))
-        caches.commit(tokens.size)
-        return made[0]

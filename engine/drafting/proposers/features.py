@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Tokens
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import mlx.core as mx
 
@@ -20,6 +20,7 @@ from engine.caches.window import SLACK_TOKENS
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
+from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.rows import HeadRows
 from engine.models.memory import is_short
 from engine.prefix.memory import PrefixStore
@@ -37,6 +38,17 @@ class StateNetwork(Protocol):
     """The part of a drafter's network that prefills."""
 
     reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
+    _config: Any
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The layers of the main model whose states it is fed."""
+
+    @property
+    def reads_width(self) -> int:
+        """Width of a row of those states."""
+        width: int = len(self.reads) * self._config.info.main_width
+        return width
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         """Add a row for each of `states` (n, layers × width); `tokens` (n,) are the ones right after. Commits them.
@@ -57,18 +69,30 @@ class Part:
 class Context:
     """For one reply. Row i is computed from the main model's state at token i; the newest token has no state yet."""
 
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: Tokens[int]) -> None:
+    def __init__(
+        self,
+        drafter: LoadedModel,
+        main: LoadedModel,
+        store: PrefixStore,
+        turn_end: int = 0,
+        tokens: Tokens[int] = (),
+        chat: Sequence | None = None,
+    ) -> None:
+        """`turn_end`: where the turn before the reply ends, where both keep checkpoints; `tokens`: the prompt's.
+
+        `chat`: the main model's sequence; from its cache, missing states at the end of a chat are computed without the
+        rest.
+        """
         self.drafter = drafter
         self._reader: StateNetwork = drafter.network
         self.main = main
-        self._layers = layers
         self.store = store
-        self.turn_end = 0  # the main model sequence's, so that both keep checkpoints at the same token
-        self._tokens: Tokens[int] = ()
-        self._chat: Sequence | None = None  # the main model's, of the same reply
+        self.turn_end = turn_end
+        self._tokens = tokens
+        self._chat = chat
         self.sequence: Sequence | None = None  # of the tokens that its rows depend on
         self.waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
-        self._waiting_bytes = 0
+        self.waiting_bytes = 0  # of these states
         store.readers.add(self)
         self._again: tuple[Sequence, HiddenStates] | None = None  # computes missing states by prefilling the chat again
         self._known_on_disk = -1, 0  # (rows cached, position up to which the disk has the main model's caches)
@@ -83,21 +107,6 @@ class Context:
     @property
     def _owner(self) -> str:
         return "" if self._chat is None else self._chat.owner
-
-    @property
-    def waiting_bytes(self) -> int:
-        """Memory of states that are not read yet."""
-        return self._waiting_bytes
-
-    def begin(self, turn_end: int, tokens: Tokens[int], chat: Sequence | None = None) -> None:
-        """Take or make the cache, before the first states of the prompt come.
-
-        `chat`: the main model's sequence; from its cache, missing states at the end of a chat are computed without the
-        rest.
-        """
-        self.turn_end = turn_end
-        self._tokens = tokens
-        self._chat = chat
 
     def follow(self, tokens: Tokens[int]) -> None:
         """Append the tokens committed since the last call."""
@@ -119,7 +128,7 @@ class Context:
         sequence.last_state = None
         if kept is not None and self.waiting and self.waiting[0][0] == kept[0] + 1:
             self.waiting.insert(0, kept)
-            self._waiting_bytes += kept[1].nbytes
+            self.waiting_bytes += kept[1].nbytes
 
     def receive(self, position: int, states: mx.array) -> None:
         self.waiting.append((position, states))
@@ -127,7 +136,7 @@ class Context:
 
     def _limit_waiting(self, more_bytes: int) -> None:
         """Bound the waiting states, after `more_bytes` were added."""
-        self._waiting_bytes += more_bytes
+        self.waiting_bytes += more_bytes
         if self._too_much_waits() or len(self.waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
@@ -147,7 +156,7 @@ class Context:
             self.caches.evaluate()
         if self._too_much_waits():
             self.waiting = []
-            self._waiting_bytes = 0
+            self.waiting_bytes = 0
         self.waiting = _joined(self.waiting)
         mx.eval([held for _, held in self.waiting])
 
@@ -203,7 +212,7 @@ class Context:
             sequence.tokens = list(self._tokens)
         if chat is not None and chat.pictures is not None:
             sequence.pictures = chat.pictures.copy()
-        sequence.hidden_states = kept = HiddenStates(self.main.network, self._layers, self.main.first_layer)
+        sequence.hidden_states = kept = HiddenStates(self.main.network, self._reader.reads, self.main.first_layer)
         return sequence, kept
 
     def read(self) -> None:
@@ -257,7 +266,7 @@ class Context:
                 break
             else:
                 self.waiting.pop(0)
-        self._waiting_bytes = sum(states.nbytes for _, states in self.waiting)
+        self.waiting_bytes = sum(states.nbytes for _, states in self.waiting)
         return part
 
     def _part_end(self, start: int, last: int) -> int:
@@ -278,7 +287,7 @@ class Context:
             self.store.put(self.sequence)
         self.sequence = self._again = None
         self.waiting = []
-        self._waiting_bytes = 0
+        self.waiting_bytes = 0
 
     @property
     def following(self) -> Sequence:
@@ -310,28 +319,33 @@ class Context:
         self._limit_waiting(states.nbytes)
 
 
-class FeatureProposer:
+class FeatureProposer(Proposer):
     """Base of proposers that are fed hidden states: offers and prefill. Subclasses define `propose`."""
 
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: tuple[int, ...]) -> None:
-        self.name = drafter.source
-        self.layers = layers
-        self.reads_next_token: bool = drafter.network.reads_next_token
-        self.context = Context(drafter, main, store, layers)
-        self._longest = MAX_DRAFT_TOKENS
-        self._room = drafter.info.context_tokens
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._network: Any = context.drafter.network
+        self.name = context.drafter.source
+        self.layers = self._network.reads
+        self.reads_next_token = self._network.reads_next_token
         self._missing = 0
 
-    def begin(self, turn_end: int, tokens: Tokens[int] = (), chat: Sequence | None = None) -> None:
-        """The prompt's tokens, the position where the turn before the reply ends, and the main model's sequence."""
-        self.context.begin(turn_end, tokens, chat)
+    @property
+    def _longest(self) -> int:
+        """The most tokens that it drafts."""
+        return MAX_DRAFT_TOKENS
+
+    @property
+    def _most_context(self) -> int:
+        """Tokens of a chat with which it can draft."""
+        return self.context.drafter.info.context_tokens
 
     def receive_states(self, position: int, states: mx.array) -> None:
         self.context.receive(position, states)
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         self.context.follow(tokens)
-        room = self._room - len(tokens)
+        room = self._most_context - len(tokens)
         self._missing = missing = self.context.missing() if room > 0 else 0
         most = 0 if missing else max(0, min(self._longest, room))
         return Offer(self.name, most, has_probabilities=True, behind=missing)
@@ -340,9 +354,6 @@ class FeatureProposer:
         """Prefill states that were missing at the last offer; those of the latest round arrive later."""
         if self._missing:
             self.context.read_again()
-
-    def commit(self, emitted: Tokens[int]) -> None:
-        """Nothing to do: drafting changes no cache, and the next offer appends what was emitted."""
 
     def close(self) -> None:
         self.context.close()

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
 from engine.decoding.accept import Draft
 from engine.drafting.proposers.base import Wanted
 from engine.drafting.proposers.features import Context, FeatureProposer
-from engine.drafting.proposers.rows import HeadRows, RowHead
-from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
+from engine.drafting.proposers.rows import HeadRows
 
 
 class InRows(FeatureProposer):
     """Subclasses define `propose_together`, and in `propose` return `drafted_in_rows` if there is one."""
 
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: tuple[int, ...]) -> None:
-        super().__init__(drafter, main, store, layers)
-        self._row_head: RowHead = drafter.network
-        self._drafted: Draft | None = None
+    drafts_in_rows = True
+    _drafted: Draft | None = None  # for the next `propose`
 
     def propose_together(self, rows: HeadRows, states: mx.array, wanted: Tokens[Wanted]) -> Tokens[Draft]:
         """A draft for each of `rows`; `states` (texts, width) are of what each read last, without a plan any."""
@@ -38,7 +31,7 @@ class InRows(FeatureProposer):
     def draft_rows(self, wanted: Tokens[Wanted]) -> None:
         """One that is a row stays one where it drafts nothing in this step: leaving and joining copies all caches."""
         ours = [(each.proposer, each) for each in wanted if isinstance(each.proposer, InRows)]
-        rows = next((one.context.rows for one, _ in ours if one.context.rows), None) or HeadRows(self._row_head)
+        rows = next((one.context.rows for one, _ in ours if one.context.rows), None) or HeadRows(self._network)
         held = [(one, each) for one, each in ours if one.join(rows, each)]
         if not any(each.plan.length for _, each in held):
             return

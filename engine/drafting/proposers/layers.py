@@ -14,9 +14,16 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 from mlx_lm.models.rope_utils import initialize_rope
 
+from engine.drafting.proposers.features import StateNetwork
+from engine.drafting.proposers.rows import RowHead
+from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, EagleConfig
 
 Part = Callable[[mx.array], mx.array]
+Changes = tuple[tuple[Any, str, Any], ...]  # (object, attribute, value)
+# Of a drafter's network its `other_readings`: conventions that dialects and implementations differ in, with what to
+# change for each.
+Readings = dict[str, Changes]
 
 
 class Projections(nn.Module):
@@ -113,15 +120,18 @@ class Residuals(nn.Module):
         return (rows + self.post_feedforward_layernorm(mlp(self.pre_feedforward_layernorm(rows)))) * self.layer_scalar
 
 
-class OwnLayers(nn.Module):
+class OwnLayers(nn.Module, RowHead, StateNetwork):
     """What blocks and EAGLE-3 heads have in common: layers of their own, a norm after them, perhaps a vocabulary."""
 
     layers: list[Any]
+    _config: BlockConfig | EagleConfig
 
-    def __init__(self, config: BlockConfig | EagleConfig) -> None:
+    def __init__(self, config: BlockConfig | EagleConfig, main: ModelAccess, reads: tuple[int, ...]) -> None:
+        """`reads`: the layers of the main model whose states it is fed."""
         super().__init__()
-        self._backbone = config.backbone
-        self._vocabulary_rows = config.info.vocabulary_rows
+        self._config = config
+        self._main = main
+        self._reads = reads
         sizes = config.backbone
         self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         self._rope = initialize_rope(
@@ -131,9 +141,18 @@ class OwnLayers(nn.Module):
             self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
 
     @property
+    def reads(self) -> tuple[int, ...]:
+        return self._reads
+
+    def _other_layers(self) -> Readings:
+        """The changes to reading the states one layer up or down; there may be no such layer above."""
+        shifted = {shift: tuple(layer + shift for layer in self._reads) for shift in (-1, 1)}
+        return {f"layers {shift:+}": ((self, "_reads", each),) for shift, each in shifted.items() if min(each) >= 0}
+
+    @property
     def row_bytes(self) -> int:
         """Bytes of the keys and values of one token."""
-        sizes = self._backbone
+        sizes = self._config.backbone
         return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.norm.weight.dtype.size)
 
     def make_cache(self) -> list[KVCache]:
@@ -142,11 +161,11 @@ class OwnLayers(nn.Module):
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Raises ValueError if a drafted token would be outside the main model's vocabulary."""
         if "d2t" in self and "d2t" in weights:
-            check_offsets(weights["d2t"], self._vocabulary_rows)
+            check_offsets(weights["d2t"], self._config.info.vocabulary_rows)
         return weights
 
     def _in_main_vocabulary(self, logits: mx.array) -> mx.array:
-        return widened(logits, self.d2t, self._vocabulary_rows) if "d2t" in self else logits
+        return widened(logits, self.d2t, self._config.info.vocabulary_rows) if "d2t" in self else logits
 
 
 def mixtures(weights: mx.array, states: mx.array) -> mx.array:
@@ -163,7 +182,7 @@ def normed_layers(norms: Sequence[nn.Module], states: mx.array) -> mx.array:
     return mx.concatenate([norm(part) for norm, part in zip(norms, parts, strict=True)], axis=-1)
 
 
-def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
+def rotated_otherwise(*ropes: Any) -> Changes:
     """The change to rotating neighbouring pairs instead of halves, or the other way round."""
     return tuple((rope, "traditional", not rope.traditional) for rope in ropes if hasattr(rope, "traditional"))
 

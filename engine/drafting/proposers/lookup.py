@@ -36,9 +36,6 @@ class LookupProposer(FreeProposer):
         most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
         return Offer(self.name, len(self.propose_tokens(tokens, most)), grade=min(match, 8) // 2, free=True)
 
-    def close(self) -> None:
-        self._ends.clear()
-
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
         """The tokens after the match, up to a picture. Past the end of the text the match repeats."""
         following = list(takewhile(_is_text, islice(cycle(tokens[self._found : self._found + most]), most)))

@@ -18,12 +18,12 @@ import mlx.nn as nn
 from mlx_lm.models.base import create_attention_mask
 from mlx_lm.models.cache import KVCache, make_prompt_cache
 
-from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.drafting.proposers.assistant import AssistantDrafter
-from engine.drafting.proposers.chain import REHEARSED_TOKENS, RowChainProposer, rehearsed
-from engine.drafting.proposers.layers import rotated_otherwise
+from engine.drafting.proposers.chain import Head, RowChainProposer
+from engine.drafting.proposers.layers import Readings, rotated_otherwise
+from engine.drafting.proposers.rows import RowHead
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import BODY, AssistantConfig, MtpConfig
 from engine.models.mtp_families import FAMILIES, own_name
@@ -37,11 +37,9 @@ def mtp_network(config: MtpConfig | AssistantConfig, main: ModelAccess) -> MtpDr
     return AssistantDrafter(config, main) if isinstance(config, AssistantConfig) else MtpDrafter(config, main)
 
 
-class MtpDrafter(nn.Module):
+class MtpDrafter(nn.Module, RowHead, Head):
     """The head of a main model; it uses the main model's embedding and head."""
 
-    reads_next_token = True
-    tokens = REHEARSED_TOKENS
     proposer = RowChainProposer
 
     def __init__(self, config: MtpConfig, main: ModelAccess) -> None:
@@ -68,10 +66,6 @@ class MtpDrafter(nn.Module):
     @property
     def reads(self) -> tuple[int, ...]:
         return self._config.info.layers
-
-    @property
-    def reads_width(self) -> int:
-        return self._config.info.main_width
 
     @property
     def row_bytes(self) -> int:
@@ -105,25 +99,16 @@ class MtpDrafter(nn.Module):
                 named[own] = weight
         return named
 
-    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        made = caches.forward(tokens.size, lambda: self.rows(tokens[None], states[None], caches.layers))
-        caches.commit(tokens.size)
-        return made[0]
-
-    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
-        return self.read(token, state, caches)
-
     def logits(self, state: mx.array) -> mx.array:
         if self._family.before_norm:
             state = self._main.norm(state) if self._family.main_norm else self.norm(state)
         return self.lm_head(state) if self._config.own_head else self._main.logits(state)
 
-    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that folders differ in: the attribute to change for each."""
+    def other_readings(self) -> Readings:
         modules = [module for _, module in self.named_modules()]
         norms = [module for name, module in self.named_modules() if name.endswith("norm") and "weight" in module]
         family = self._family
-        readings: dict[str, tuple[tuple[Any, str, Any], ...]] = {
+        readings: Readings = {
             "rotation": rotated_otherwise(*modules),
             "order of the join": ((self, "_family", replace(family, state_first=not family.state_first)),),
             "norms lack 1": tuple((norm, "weight", norm.weight + 1) for norm in norms),
@@ -137,15 +122,6 @@ class MtpDrafter(nn.Module):
                 (self, "_config", replace(self._config, info=info)),
             )
         return readings
-
-    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return rehearsed(self, self._main.precision, length, caches)
-
-    def fused(self, states: mx.array) -> mx.array:
-        return states
-
-    def ahead(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
-        return self.rows(tokens[:, None], states[:, None], layers)
 
     def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
         embedded = self.embed_tokens(tokens) if self._config.own_embedding else self._main.embed(tokens)

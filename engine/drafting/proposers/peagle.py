@@ -8,7 +8,6 @@ one. What is drafted in a row does not depend on what was drafted before it.
 from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -17,22 +16,17 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import shortened
-from engine.drafting.proposers.chain import REHEARSED_ROWS, ChainProposer
+from engine.drafting.proposers.chain import ChainProposer
 from engine.drafting.proposers.dflash import draft_rows
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig
-from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 
 class PEagleProposer(ChainProposer):
-    def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore) -> None:
-        super().__init__(drafter, main, store)
-        self._network: PEagleDrafter = drafter.network
-        self._longest = min(self._longest, self._network.tokens)
+    @property
+    def _longest(self) -> int:
+        return min(super()._longest, self._network.tokens)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         logits = self._network.logits(self._network.block(self._read(tokens), plan.length, self.context.caches))
@@ -64,14 +58,9 @@ class PEagleDrafter(EagleDrafter):
         position = caches.position
         masks = length - 1
         fused = mx.broadcast_to(self.fused(self.mask_hidden[0]), (masks, state.shape[-1]))
-        made = self._forward(mx.full((masks,), self._config.mask_token, dtype=mx.uint32), fused, caches)
+        made = self.step(mx.full((masks,), self._config.mask_token, dtype=mx.uint32), fused, caches)
         caches.roll_back(position)
         return mx.concatenate([state, made])
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        if not caches.position:
-            zeros = mx.zeros((REHEARSED_ROWS, self.reads_width), self._main.precision)
-            self.read(mx.zeros((REHEARSED_ROWS,), mx.uint32), zeros, caches)
-        one = mx.zeros((1, self.reads_width), self._main.precision)
-        state = self.read(mx.zeros((1,), mx.uint32), one, caches)
-        return self.logits(self.block(state, length, caches))
+        return self.logits(self.block(self._rehearsed_state(caches), length, caches))

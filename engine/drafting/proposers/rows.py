@@ -9,6 +9,7 @@ from weakref import ref
 
 import mlx.core as mx
 
+from engine.caches.base import CacheSet
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence, within_vocabulary
 
@@ -133,6 +134,7 @@ class RowHead(Protocol):
 
     def fused(self, states: mx.array) -> mx.array:
         """The main model's states (…, layers × width) as its rows get them (…, width)."""
+        return states
 
     def rows(self, tokens: mx.array, states: mx.array, layers: Tokens[object]) -> mx.array:
         """Its states (texts, n, width) of rows of `tokens` (texts, n) and `states` (texts, n, width): fused, or its
@@ -141,6 +143,16 @@ class RowHead(Protocol):
 
     def ahead(self, tokens: mx.array, states: mx.array, layers: Tokens[object]) -> mx.array:
         """States (texts, n, width) of a draft's first forward, from `tokens` (texts,) and `states` (texts, width)."""
+        return self.rows(tokens[:, None], states[:, None], layers)
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        return self.step(tokens, self.fused(states), caches)
+
+    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
+        """Also for several tokens of a text."""
+        made = caches.forward(token.size, lambda: self.rows(token[None], state[None], caches.layers))
+        caches.commit(token.size)
+        return made[0]
 
 
 class HeadRows(Rows):

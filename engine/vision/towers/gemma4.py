@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import flag, object_at, positive, real, whole
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.steps import Steps
-from engine.vision.towers.tensors import Tensors
+from engine.vision.towers.steps import PictureRows, Steps
+from engine.vision.towers.tensors import Tensors, pooled
 from engine.vision.values import PictureSpan
 
 _CLIPS = ("input_min", "input_max", "output_min", "output_max")
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
     vision = config.vision
     eps = real(config.vision, "rms_norm_eps", 1e-6)
     rows = span.rows * config.merge
@@ -30,13 +25,10 @@ def rows_of(
     states = _embedded(tensors, config, patches, by_row, by_column)
     for layer in range(positive(vision, "num_hidden_layers")):
         states = yield from _block(tensors, f"encoder.layers.{layer}", states, config, (by_column, by_row))
-    width = states.shape[-1]
-    merge = config.merge
-    pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
-    pooled = pooled * width**0.5
+    states = pooled(states, config, span) * states.shape[-1] ** 0.5
     if flag(vision, "standardize"):
-        pooled = (pooled - tensors["std_bias"]) * tensors["std_scale"]
-    seen = tensors.linear(mx.fast.rms_norm(pooled, None, eps), "embedding_projection")
+        states = (states - tensors["std_bias"]) * tensors["std_scale"]
+    seen = tensors.linear(mx.fast.rms_norm(states, None, eps), "embedding_projection")
     mx.eval(seen)
     return [seen]
 

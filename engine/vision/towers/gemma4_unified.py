@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import mlx.core as mx
 
 from engine.models.model_files import real
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers.gemma4 import pixel_by_pixel
+from engine.vision.towers.steps import PictureRows
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding, in one step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
     table = tensors["pos_embedding"]
     if table.shape[0] < max(span.rows, span.columns):
         raise ValueError("more tokens on a side than positions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -11,24 +11,17 @@ from engine.models.model_files import object_at, positive, real
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
 from engine.vision.towers.qwen import rotated
-from engine.vision.towers.steps import Steps, by_rows
+from engine.vision.towers.steps import PictureRows, Steps, by_rows
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
     depth = positive(config.vision, "num_hidden_layers")
     heads = positive(config.vision, "num_attention_heads")
-    kernel = tensors["patch_conv.weight"]
-    if kernel.shape[-1] == 3:  # MLX's order
-        kernel = kernel.transpose(0, 3, 1, 2)
-    flat = kernel.reshape(kernel.shape[0], -1)
-    states = tensors.rms_norm(patches.astype(flat.dtype) @ flat.T, "ln_pre", _EPS)
+    states = tensors.rms_norm(tensors.patches(patches, "patch_conv"), "ln_pre", _EPS)
     turns = _angles(config, span, states.shape[-1] // heads)
     bend = nn.gelu if config.vision.get("hidden_act") == "gelu" else nn.silu
     for layer in range(depth):

@@ -6,7 +6,6 @@ Some models also get rows of layers in between, which are added after the first 
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from math import isqrt
 
 import mlx.core as mx
@@ -15,7 +14,7 @@ import mlx.nn as nn
 from engine.models.model_files import entries, positive
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.steps import Steps, by_rows
+from engine.vision.towers.steps import PictureRows, Steps, by_rows
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
@@ -23,13 +22,12 @@ _ROPE_BASE = 10_000.0
 _MAPS = "linear_fc1", "linear_fc2"
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding, then those for deepstack; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
+    """With those for deepstack."""
     depth = positive(config.vision, "depth")
     heads = positive(config.vision, "num_heads")
-    states = _embedded(tensors, config, span, patches)
+    states = tensors.patches(patches, "patch_embed.proj")
+    states = states + _positions(tensors, config, span).astype(states.dtype)
     turns = angles(config, span, states.shape[-1] // heads)
     taken = entries(config.vision, "deepstack_visual_indexes")
     merged = list[mx.array]()
@@ -39,19 +37,6 @@ def rows_of(
             name = f"deepstack_merger_list.{len(merged)}"
             merged.append((yield from _merged(tensors, name, states, config, normed_first=False)))
     return [(yield from _merged(tensors, "merger", states, config, normed_first=True)), *merged]
-
-
-def _embedded(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> mx.array:
-    states = projected(tensors, patches) + tensors["patch_embed.proj.bias"]
-    return states + _positions(tensors, config, span).astype(states.dtype)
-
-
-def projected(tensors: Tensors, patches: mx.array) -> mx.array:
-    kernel = tensors["patch_embed.proj.weight"]
-    if kernel.shape[-1] == 3:  # MLX's order
-        kernel = kernel.transpose(0, 4, 1, 2, 3)
-    flat = kernel.reshape(kernel.shape[0], -1)
-    return patches.astype(flat.dtype) @ flat.T
 
 
 def _positions(tensors: Tensors, config: VisionConfig, span: PictureSpan) -> mx.array:

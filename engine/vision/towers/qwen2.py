@@ -9,19 +9,16 @@ import mlx.nn as nn
 
 from engine.models.model_files import positive
 from engine.models.vision_config import VisionConfig
-from engine.vision.towers.qwen import angles, block, in_squares, projected
-from engine.vision.towers.steps import by_rows
+from engine.vision.towers.qwen import angles, block, in_squares
+from engine.vision.towers.steps import PictureRows, by_rows
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
     depth = positive(config.vision, "depth")
     heads = positive(config.vision, "num_heads")
-    states = projected(tensors, patches)
+    states = tensors.patches(patches, "patch_embed.proj")
     turns = angles(config, span, states.shape[-1] // heads)
     for number in range(depth):
         states = yield from block(tensors, f"blocks.{number}", states, turns, heads, ("fc1", "fc2"))

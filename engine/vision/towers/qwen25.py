@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,9 +12,9 @@ import numpy as np
 from engine.models.model_files import entries, positive
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.qwen import angles, projected, turned
+from engine.vision.towers.qwen import angles, turned
 from engine.vision.towers.qwen2 import merged
-from engine.vision.towers.steps import Steps
+from engine.vision.towers.steps import PictureRows, Steps
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
@@ -27,13 +26,10 @@ class _Windows:
     places: mx.array  # index of each patch among those of all windows
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
     depth = positive(config.vision, "depth")
     heads = positive(config.vision, "num_heads")
-    states = projected(tensors, patches)
+    states = tensors.patches(patches, "patch_embed.proj")
     turns = angles(config, span, states.shape[-1] // heads)
     windows = _windows(config, span)
     whole = entries(config.vision, "fullatt_block_indexes")

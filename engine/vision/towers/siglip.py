@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import mlx.core as mx
 import mlx.nn as nn
 
 from engine.models.model_files import positive, real
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.steps import Steps
-from engine.vision.towers.tensors import Tensors
+from engine.vision.towers.steps import PictureRows, Steps
+from engine.vision.towers.tensors import Tensors, pooled
 from engine.vision.values import PictureSpan
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
     depth = positive(config.vision, "num_hidden_layers")
     heads = positive(config.vision, "num_attention_heads")
     eps = real(config.vision, "layer_norm_eps", 1e-6)
-    kernel = tensors["embeddings.patch_embedding.weight"]
-    if kernel.shape[-1] == 3:  # MLX's order
-        kernel = kernel.transpose(0, 3, 1, 2)
-    flat = kernel.reshape(kernel.shape[0], -1)
-    states = patches.astype(flat.dtype) @ flat.T + tensors["embeddings.patch_embedding.bias"]
+    states = tensors.patches(patches, "embeddings.patch_embedding")
     states = states + tensors.table("embeddings.position_embedding", states.shape[-1])
     for layer in range(depth):
         states = yield from block(tensors, f"encoder.layers.{layer}", states, heads, eps)
     states = tensors.layer_norm(states, "post_layernorm", eps)
-    merge = config.merge
-    width = states.shape[-1]
-    pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
-    normed = mx.fast.rms_norm(pooled, 1 + tensors["mm_soft_emb_norm.weight"], eps)
+    normed = mx.fast.rms_norm(pooled(states, config, span), 1 + tensors["mm_soft_emb_norm.weight"], eps)
     rows = normed @ tensors["mm_input_projection_weight"]
     mx.eval(rows)
     return [rows]

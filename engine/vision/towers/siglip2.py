@@ -13,16 +13,15 @@ from engine.models.vision_config import Filter, VisionConfig
 from engine.vision.resizing import resampling
 from engine.vision.towers.gemma4 import pixel_by_pixel
 from engine.vision.towers.siglip import block
+from engine.vision.towers.steps import PictureRows
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
 _EPS = 1e-5
 
 
-def rows_of(
-    tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array
-) -> Generator[None, None, list[mx.array]]:
-    """Rows (tokens, width) for the embedding, square after square; a short part of the work a step."""
+def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: mx.array) -> PictureRows:
+    """Square after square."""
     rows = list[mx.array]()
     start = 0
     for high, wide in views(config, span):

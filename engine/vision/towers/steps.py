@@ -16,6 +16,9 @@ from engine.models.vision_config import queries_at_once
 _STEP_FLOPS, _LEAST_ROWS = (0.25e9, 64) if mx.default_device() == mx.cpu else (64e9, 512)
 
 Steps = Generator[None, None, mx.array]
+# Of a picture's patches, which each tower has as `rows_of`: rows (tokens, width) for the embedding, and for each layer
+# that is given more.
+PictureRows = Generator[None, None, list[mx.array]]
 Attention = Callable[[mx.array, mx.array, mx.array, float], mx.array]  # of (1, heads, rows, width), and a scale
 
 

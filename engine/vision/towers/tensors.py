@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 
 from engine.models.inspect import WEIGHTS
-from engine.models.networks import widens
-from engine.models.vision_config import Tower, tower_name
-
-_PART_BYTES = 64 << 20
-_MODES = {(32, 4): "mxfp4", (32, 8): "mxfp8", (16, 4): "nvfp4"}  # by group and bits, without biases
+from engine.models.networks import packing_of, widens
+from engine.models.vision_config import Tower, VisionConfig, tower_name
+from engine.vision.values import PictureSpan
 
 
 class Tensors:
-    """A tower's weights: loaded lazily, evaluated in `parts`."""
+    """A tower's weights, not evaluated."""
 
     def __init__(self, folder: str, tower: Tower) -> None:
         self._tensors: dict[str, mx.array] = {}
@@ -28,15 +25,8 @@ class Tensors:
                     floats = mx.issubdtype(tensor.dtype, mx.floating)
                     self._tensors[own] = tensor.astype(mx.float32) if widens() and floats else tensor
 
-    def parts(self) -> Iterator[list[mx.array]]:
-        """The weights in portions, to be evaluated one after another."""
-        held: list[mx.array] = []
-        for tensor in self._tensors.values():
-            held.append(tensor)
-            if sum(each.nbytes for each in held) >= _PART_BYTES:
-                yield held
-                held = []
-        yield held
+    def parameters(self) -> dict[str, mx.array]:
+        return self._tensors
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
@@ -45,6 +35,16 @@ class Tensors:
         if name not in self._tensors:
             raise ValueError(f"the vision part has no {name}")
         return self._tensors[name]
+
+    def patches(self, pixels: mx.array, name: str) -> mx.array:
+        """A convolution over `pixels` (patches, channels × …), each of which it covers once."""
+        kernel = self[f"{name}.weight"]
+        if kernel.shape[-1] == 3:  # MLX's order
+            kernel = mx.moveaxis(kernel, -1, 1)
+        flat = kernel.reshape(kernel.shape[0], -1)
+        bias = self._tensors.get(f"{name}.bias")
+        product = pixels.astype(flat.dtype) @ flat.T
+        return product if bias is None else product + bias
 
     def linear(self, x: mx.array, name: str) -> mx.array:
         weight = self[f"{name}.weight"]
@@ -64,15 +64,17 @@ class Tensors:
         scales, biases = (self._tensors.get(f"{name}.{part}") for part in ("scales", "biases"))
         if scales is None:
             return {}
-        group = width // scales.shape[-1]
-        bits = 32 * self[f"{name}.weight"].shape[-1] // width
-        mode = _MODES.get((group, bits)) if biases is None else "affine"
-        if mode is None or not group:  # MLX divides by the group
-            raise ValueError(f"{name}: quantized in an unknown way")
-        return {"scales": scales, "biases": biases, "group_size": group, "bits": bits, "mode": mode}
+        packing = packing_of(name, width, self[f"{name}.weight"], scales, biases)
+        return {"scales": scales, "biases": biases, **packing}
 
     def layer_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
         return mx.fast.layer_norm(x, self[f"{name}.weight"], self[f"{name}.bias"], eps)
 
     def rms_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
         return mx.fast.rms_norm(x, self[f"{name}.weight"], eps)
+
+
+def pooled(states: mx.array, config: VisionConfig, span: PictureSpan) -> mx.array:
+    """The mean of each square of patches (tokens, width)."""
+    squares = states.reshape(span.rows, config.merge, span.columns, config.merge, -1)
+    return squares.mean(axis=(1, 3)).reshape(-1, states.shape[-1])
