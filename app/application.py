@@ -323,7 +323,7 @@ class Application(QObject):
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(rescued)
         self.models.start()
-        self.server.start()
+        self.server.follow()
         self.storage.settle()
         self.chats.documents.start()
         self.is_open = True

@@ -108,6 +108,7 @@ class Generation:
         self, messages: tuple[Message, ...], conversation: str, speculation: Speculation | None = None
     ) -> Request:
         """`speculation`: replaces that of the options."""
+        thinking = self.values["thinking"]
         return Request(
             messages=messages,
             sampling=self.sampling(),
@@ -116,7 +117,9 @@ class Generation:
             context_tokens=self.values["context_tokens"],
             truncation=Truncation.NONE if self.values["long_chats"] == "ask" else Truncation.OLDEST,
             constraint=self._constraint(messages),
-            **thinking_fields(self.values["thinking"]),
+            thinking=thinking != "off",
+            effort=Effort(thinking) if isinstance(thinking, str) and thinking != "off" else Effort.NORMAL,
+            thinking_tokens=thinking if isinstance(thinking, int) else None,
             picture_detail=self.picture_detail,
             kv_bits=self.kv_bits,
             shared_characters=len(self.shared),
@@ -127,15 +130,6 @@ class Generation:
 def kv_bits_of(option: str) -> int | None:
     """A request's field from the option `kv_bits`."""
     return None if option == "auto" else int(option)
-
-
-def thinking_fields(thinking: str | int) -> dict[str, Any]:
-    """Fields of a request from the option `thinking`."""
-    return {
-        "thinking": thinking != "off",
-        "effort": Effort(thinking) if isinstance(thinking, str) and thinking != "off" else Effort.NORMAL,
-        "thinking_tokens": thinking if isinstance(thinking, int) else None,
-    }
 
 
 def known(stored: Values) -> dict[str, Any]:

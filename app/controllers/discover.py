@@ -9,11 +9,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS, has_known_draft
+from app.controllers.library import LibraryController
 from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
-from app.words.pairs import PairGain
 from engine import (
-    Catalog,
     CatalogDraft,
     EngineError,
     Event,
@@ -24,7 +23,6 @@ from engine import (
     HubPage,
     HubQuery,
     HubSort,
-    InstalledModel,
     LibraryScanned,
     ModelInfo,
     ModelLibrary,
@@ -51,19 +49,16 @@ class DiscoverController(QObject):
         self,
         store: ModelLibrary,
         bridge: EngineBridge,
-        catalog: Callable[[], Catalog],
-        gain: Callable[[str, str], PairGain | None],
+        library: LibraryController,
         main: Callable[[], str],
         parent: QObject | None = None,
     ) -> None:
-        """`gain`: of a main model and a draft, by repository. `main`: that of the chosen main model, or ""."""
+        """`main`: the repository of the chosen main model, or ""."""
         super().__init__(parent)
         self._store = store
-        self._catalog = catalog
-        self._gain = gain
+        self._library = library
         self._main = main
         self._search: SearchId | None = None
-        self._installed: tuple[InstalledModel, ...] = ()
         self.filter = DiscoverFilter()
         self.results = HubList()
         self.state = DiscoverState.RESTING
@@ -140,7 +135,9 @@ class DiscoverController(QObject):
 
     def folder_of(self, repository: str) -> str:
         """The folder where it is installed and usable, else ""."""
-        found = (each.folder for each in self._installed if each.repository == repository and each.info is not None)
+        found = (
+            each.folder for each in self._library.installed if each.repository == repository and each.info is not None
+        )
         return next(found, "")
 
     def is_main(self, repository: str) -> bool:
@@ -158,13 +155,13 @@ class DiscoverController(QObject):
         name = model.repository
         if model.drafter is None:
             within = self.page.drafters if self.page is not None and self.page.model == model else ()
-            name = self._catalog().listed_as(name)
-            drafts = self._catalog().drafts_for(name)
+            name = self._library.catalog.listed_as(name)
+            drafts = self._library.catalog.drafts_for(name)
             return [
                 *(self._partner(draft, name, draft) for draft in within),
                 *(self._draft_of(name, draft) for draft in drafts),
             ]
-        drafter = next((each for each in self._catalog().drafts if each.repository == name), None)
+        drafter = next((each for each in self._library.catalog.drafts if each.repository == name), None)
         if drafter is None:
             return []
         partners = [self._partner(main, main, name) for main in drafter.mains]
@@ -177,19 +174,19 @@ class DiscoverController(QObject):
         return replace(partner, drafter=draft.kind, size_bytes=draft.download_bytes)
 
     def _partner(self, repository: str, main: str, draft: str) -> Partner:
-        return Partner(repository, self._gain(main, draft), self.folder_of(repository))
+        return Partner(repository, self._library.gain(main, draft), self.folder_of(repository))
 
     def entry(self, model: HubModel) -> HubEntry:
-        here = model.repository in {each.repository for each in self._installed}
-        has_draft = model.drafter is None and has_known_draft(self._catalog(), model.repository)
+        here = model.repository in {each.repository for each in self._library.installed}
+        has_draft = model.drafter is None and has_known_draft(self._library.catalog, model.repository)
         return HubEntry(model, self._fit(model), here, has_draft)
 
     def _fit(self, model: HubModel) -> FitLevel | None:
         """With what the files on disk or the catalog say of its caches, as wherever else its fit is shown."""
         if not model.size_bytes:
             return None
-        catalog = self._catalog()
-        here = next((each.info for each in self._installed if each.repository == model.repository), None)
+        catalog = self._library.catalog
+        here = next((each.info for each in self._library.installed if each.repository == model.repository), None)
         listed = catalog.model(catalog.listed_as(model.repository))
         info = here or _info(model)
         if here is None and listed is not None:
@@ -211,8 +208,7 @@ class DiscoverController(QObject):
                 self.page_changed.emit()
             case ModelMeasured():
                 self.page_changed.emit()  # predicted gains have changed
-            case LibraryScanned(models=models):
-                self._installed = models
+            case LibraryScanned():
                 self.results.replace([self.entry(entry.model) for entry in self.results.entries])
                 self.page_changed.emit()
 
@@ -256,8 +252,8 @@ class DiscoverController(QObject):
         words = query.text.casefold().split()
         known = self._known().values()
         named = [model for model in known if all(word in model.repository.casefold() for word in words)]
-        mains = {model.repository for model in self._catalog().models}
-        here = {each.repository for each in self._installed}
+        mains = {model.repository for model in self._library.catalog.models}
+        here = {each.repository for each in self._library.installed}
 
         def rank(model: HubModel) -> tuple[bool, int, bool]:
             fit = self._fit(model)
@@ -267,9 +263,9 @@ class DiscoverController(QObject):
 
     def _known(self) -> dict[str, HubModel]:
         """By repository; what files say takes precedence over the catalog."""
-        installed = ((each.repository, each.info) for each in self._installed if each.repository)
+        installed = ((each.repository, each.info) for each in self._library.installed if each.repository)
         here = [_of_info(repository, info) for repository, info in installed if info is not None]
-        catalog = self._catalog()
+        catalog = self._library.catalog
         listed = [_of_info(model.repository, model.info()) for model in catalog.models]
         drafts = [_of_info(draft.repository, draft.info(), draft.mains) for draft in catalog.drafts]
         return {model.repository: model for model in (*drafts, *listed, *here)}

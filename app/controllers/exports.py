@@ -21,7 +21,7 @@ from app.portable.documents import Document, Folder, write_documents
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
 from app.portable.unfinished import Unfinished
-from app.portable.writing import BytesOf, free_place, write_json, write_markdown, write_markdown_folder
+from app.portable.writing import free_place, write_json, write_markdown, write_markdown_folder
 from app.storage import NotStored, Pictures, Storage, Stores, portable
 from app.storage.database import reason_of
 from app.storage.portable import PortableChat
@@ -178,7 +178,10 @@ class ExportController(QObject):
             count = write_json(pictures.put_into(chats), wanted.path, self._unfinished, stop, report, presets)
             return pictures.counted(Exported(count, wanted.path))
         if wanted.chats is not None and len(wanted.chats) == 1:
-            return pictures.counted(self._write_one(chats, words, wanted.path, pictures.get))
+            chat = next(chats, None)
+            if chat is not None:
+                write_markdown(chat, words, wanted.path, self._unfinished, pictures.get)
+            return pictures.counted(Exported(int(chat is not None), wanted.path))
         made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, report, pictures.get)
         return pictures.counted(Exported(len(numbers), made))
 
@@ -217,14 +220,6 @@ class ExportController(QObject):
                 self._storage.deliver(lambda: self.progress.emit(done, total))
 
         return report
-
-    def _write_one(
-        self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path, bytes_of: BytesOf
-    ) -> Exported:
-        chat = next(chats, None)
-        if chat is not None:
-            write_markdown(chat, words, path, self._unfinished, bytes_of)
-        return Exported(int(chat is not None), path)
 
     # Back on the GUI thread
 

@@ -67,9 +67,7 @@ class ModelController(PairLoading):
         self.install = self.downloads.install
         self.install_pair = self.downloads.install_pair
         self.library = LibraryController(store, bridge, settings, self.install, records, self)
-        self.discover = DiscoverController(
-            store, bridge, lambda: self.library.catalog, self.library.gain, self._main_repository, self
-        )
+        self.discover = DiscoverController(store, bridge, self.library, self._main_repository, self)
         self.checks = PairChecks(store)
         self.library.changed.connect(self.models_changed)
         self.pair_exchanged.connect(self.models_changed)  # the list marks loaded models

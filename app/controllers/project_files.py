@@ -289,7 +289,8 @@ class ProjectFilesController(QObject):
             done([])
             raise error
 
-        self._read(lambda: search_in(paths.values(), question, limit, self.hear_failed, names), done, failed)
+        job = partial(search_in, paths.values(), question, limit, self.hear_failed, names)
+        ask_once("project search", self._storage.deliver, job, done, failed)
 
     def once_open(self, places: Sequence[int], then: Callable[[], None]) -> None:
         """`then` at once, or as soon as these databases are where they belong."""
@@ -315,7 +316,7 @@ class ProjectFilesController(QObject):
             done("")
             self._on_failed(place, error)
 
-        self._read(read, done, failed)
+        ask_once("project text", self._storage.deliver, read, done, failed)
 
     def move(self, place: int, to: int) -> None:
         """The new chat is stored: its documents go with it."""
@@ -360,9 +361,6 @@ class ProjectFilesController(QObject):
         return all([self._reader.close(_CLOSE_S), self._changes.close(_CLOSE_S)])
 
     # On the owner's thread
-
-    def _read(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
-        ask_once("project search", self._storage.deliver, job, done, failed)
 
     def _waits(self, places: Sequence[int], again: Callable[[], None]) -> bool:
         """Whether nothing may open one of these databases: then `again` follows."""

@@ -62,6 +62,7 @@ class LiveReply:
     request: RequestId | None = None  # until it is submitted
     speculation: Speculation = field(default_factory=Speculation)
     status: ReplyStatus = ReplyStatus.QUEUED
+    error: EngineError | None = None
     progress: float | None = None
     waits_for: int = 0  # replies before it in the queue
     stats: RequestStats = field(default_factory=RequestStats)
@@ -117,12 +118,8 @@ class LiveReply:
 class ReplyEnd:
     """How a reply ended, until that is on disk."""
 
+    reply: LiveReply
     text: ReplyText
-    chat_id: int
-    status: ReplyStatus
-    stats: RequestStats
-    error: EngineError | None
-    drafted: DraftedText
     requested: bool  # False: stopped before it was requested
     refused: bool = False  # at least once
     on_disk: bool = False  # set by the storage's thread
@@ -131,10 +128,11 @@ class ReplyEnd:
         """Store once: a later try must not end a reply that was continued."""
         if self.on_disk:
             return
+        reply = self.reply
         if self.requested:
-            stores.end_reply(self.text, self.status, self.stats, self.error, self.drafted.to_json())
+            stores.end_reply(self.text, reply.status, reply.stats, reply.error, reply.drafted.to_json())
         else:
-            stores.messages.mark_stopped(self.text.message_id)
+            stores.messages.mark_stopped(reply.message_id)
         self.on_disk = True
 
 
@@ -156,19 +154,11 @@ class ReplyEnds(QObject):
     def has_refused(self) -> bool:
         return any(end.refused for end in self._pending.values())
 
-    def row(self, row: TranscriptMessage) -> TranscriptMessage | None:
-        """Its row as it ended; None if the stored row is current."""
-        end = self._pending.get(row.id)
-        if end is None:
-            return None
-        status = ReplyStatus.UNSAVED if end.refused else end.status
-        row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
-        steps = row.steps if end.text.parts is None else steps_of(end.text.parts)[0]
-        row = replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
-        return replace(row, steps=steps)
+    def get(self, message_id: int) -> ReplyEnd | None:
+        return self._pending.get(message_id)
 
     def put(self, end: ReplyEnd) -> None:
-        self._pending[end.text.message_id] = end
+        self._pending[end.reply.message_id] = end
         self._store(end)
 
     def try_again(self) -> None:
@@ -202,17 +192,17 @@ class ReplyEnds(QObject):
         )
 
     def _on_stored(self, end: ReplyEnd) -> None:
-        message_id = end.text.message_id
+        message_id = end.reply.message_id
         if self._pending.get(message_id) is not end:
             return
         del self._pending[message_id]
         if end.refused:
-            self.accepted_late.emit(message_id, end.status)
+            self.accepted_late.emit(message_id, end.reply.status)
         self._storage.settle()
-        self.stored.emit(end.chat_id, end.status)
+        self.stored.emit(end.reply.chat_id, end.reply.status)
 
     def _on_refused(self, end: ReplyEnd, problem: NotStored) -> None:
-        message_id = end.text.message_id
+        message_id = end.reply.message_id
         if self._pending.get(message_id) is not end:
             return
         if not end.refused:
@@ -338,11 +328,10 @@ class RunningReplies(QObject):
         return {reply.chat_id for reply in self.live.values()}
 
     def row(self, stored: StoredMessage) -> TranscriptMessage:
-        """The transcript's row of a message; for a running reply with unsaved text."""
+        """The transcript's row of a message; of a reply with what is not on the disk yet."""
         row = transcript_row(stored)
-        if (ended := self.ends.row(row)) is not None:
-            return ended
-        live = self.live.get(stored.id)
+        end = self.ends.get(stored.id)
+        live = self.live.get(stored.id) if end is None else end.reply
         if live is None:
             return row
         return replace(
@@ -352,7 +341,8 @@ class RunningReplies(QObject):
             thinking_s=live.thinking_s,
             steps=steps_of(live.parts)[0],
             consent=live.consent,
-            status=live.status,
+            status=ReplyStatus.UNSAVED if end is not None and end.refused else live.status,
+            error=live.error,
             progress=live.progress,
             waits_for=live.waits_for,
             slowdown=self.slowdown,
@@ -477,6 +467,7 @@ class RunningReplies(QObject):
         if reply.calls:
             reply.end_step()
         reply.status = status
+        reply.error = error
         reply.progress = None
         reply.consent = None
         requested = reply.request is not None or has_calls(reply.parts)
@@ -487,7 +478,7 @@ class RunningReplies(QObject):
             reply.parts = settled(reply.parts, sent)
             text = replace(text, parts=reply.parts)
             fields |= _shown(reply)
-        self.ends.put(ReplyEnd(text, reply.chat_id, status, reply.stats, error, reply.drafted, requested))
+        self.ends.put(ReplyEnd(reply, text, requested))
         if requested:
             self._show_figures(reply, **fields, progress=None, error=error)
         else:

@@ -338,7 +338,7 @@ class ServerController(QObject):
         self._server: Server | None = None
         self._served: ServerOptions | None = None  # options of `_server`, or of the last failed start
         self._closed = False
-        self.retry = RetryTimer(self._try_again, self)
+        self.retry = RetryTimer(self._begin, self)
         self.requests = ProgramRequests(engine, watched.programs, bridge, table, self)
         settings.changed.connect(self._on_setting)
         models.pair_changed.connect(self.changed)
@@ -410,10 +410,6 @@ class ServerController(QObject):
         self._settings.server_in_network = False
         self._settings.server_key = ""
 
-    def start(self) -> None:
-        """At the start of the app; does nothing if it is off."""
-        self._follow()
-
     def close(self) -> bool:
         """At the end of the app, before the engine; False if it takes too long."""
         self._closed = True
@@ -422,10 +418,10 @@ class ServerController(QObject):
 
     def _on_setting(self, name: str) -> None:
         if name.startswith("server_"):
-            self._follow()
+            self.follow()
             self.changed.emit()
 
-    def _follow(self) -> None:
+    def follow(self) -> None:
         """One step towards the settings; repeated when a server has ended."""
         wanted = self._options() if self._settings.server_on else None
         if self._closed or wanted == self._served:
@@ -441,14 +437,10 @@ class ServerController(QObject):
         self._begin()
 
     def _begin(self) -> None:
-        if self._served is not None:
+        """Also again: a port that was taken may be free. `state` says that it failed until it runs."""
+        if self._served is not None and self._server is None:
             self._server = Server(self._engine, self._served, self._hear, Decoder(), self.shelf)
             self._server.start()
-
-    def _try_again(self) -> None:
-        """A port that was taken may be free. `state` says that it failed until it runs."""
-        if self._server is None:
-            self._begin()
 
     def _options(self) -> ServerOptions:
         settings = self._settings
@@ -478,7 +470,7 @@ class ServerController(QObject):
             self._server = None
             if state.phase is ServerPhase.OFF:
                 self._served = None
-            self._follow()
+            self.follow()
         if self.state.phase is ServerPhase.RUNNING:
             self.retry.note_success()
         elif self.state.phase is ServerPhase.FAILED:

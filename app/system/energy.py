@@ -6,14 +6,13 @@ By ctypes on Foundation and IOKit; on other systems nothing is known and nothing
 from __future__ import annotations
 
 import ctypes
-import logging
 import sys
 from ctypes import c_bool, c_char_p, c_double, c_long, c_uint64, c_void_p
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 
-from app.system.objc import Library, Methods, ObjectiveC
+from app.system.objc import Library, Methods, ObjectiveC, on_a_mac
 
 _FOUNDATION = "/System/Library/Frameworks/Foundation.framework/Foundation"
 _IOKIT = "/System/Library/Frameworks/IOKit.framework/IOKit"
@@ -29,8 +28,6 @@ METHODS: Methods = {
     "release": (None,),
 }
 _FROM_OUTSIDE = -2.0  # kIOPSTimeRemainingUnlimited: on mains
-
-_log = logging.getLogger(__name__)
 
 
 class Activity(IntEnum):
@@ -122,9 +119,4 @@ def knows_battery() -> bool:
 
 
 def this_machine() -> EnergySource:
-    if sys.platform == "darwin":
-        try:
-            return Mac()
-        except Exception as error:  # noqa: BLE001  the app starts without
-            _log.warning("heat and power are not known: %s", type(error).__name__)
-    return EnergySource()
+    return on_a_mac(Mac, "heat and power are not known") or EnergySource()

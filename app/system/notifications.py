@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import sys
 from collections.abc import Callable
 from ctypes import CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_int, c_ulong, c_void_p, cast, pointer
+from functools import partial
 from typing import ClassVar
 
 from app.system.bundle_files import IDENTIFIER
-from app.system.objc import Library, Methods, ObjectiveC, ServiceMethod
+from app.system.objc import Library, Methods, ObjectiveC, ServiceMethod, on_a_mac
 
 METHODS: Methods = {
     "mainBundle": (c_void_p,),
@@ -135,9 +135,4 @@ class UserNotifications:
 
 def user_notifications(clicked: Callable[[str], None]) -> UserNotifications | None:
     """What is returned has to be kept. None where Qt's are used."""
-    if sys.platform == "darwin":
-        try:
-            return UserNotifications(clicked)
-        except Exception as error:  # noqa: BLE001  Qt's are there
-            _log.info("macOS's notifications are not used: %s", type(error).__name__)
-    return None
+    return on_a_mac(partial(UserNotifications, clicked), "macOS's notifications are not used", logging.INFO)

@@ -6,10 +6,12 @@ On arm64 a method is called by its own prototype, as its header has it: each cal
 from __future__ import annotations
 
 import ctypes
+import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CFUNCTYPE, c_bool, c_char_p, c_size_t, c_void_p
-from typing import Any
+from typing import Any, TypeVar
 
 _OBJC = "/usr/lib/libobjc.dylib"
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {  # name -> result and argument types
@@ -27,6 +29,19 @@ Methods = dict[str, tuple[Any, ...]]  # selector -> result and further argument 
 # void method(self, selector, three objects): as macOS asks for a service
 ServiceMethod = CFUNCTYPE(None, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p)
 _SERVICE_TYPES = b"v@:@@^@"
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+def on_a_mac(make: Callable[[], T], lacks: str, level: int = logging.WARNING) -> T | None:
+    """None on other systems, and where macOS does not have what is called: the app starts without."""
+    if sys.platform == "darwin":
+        try:
+            return make()
+        except Exception as error:  # noqa: BLE001  of any version of macOS
+            _log.log(level, "%s: %s", lacks, type(error).__name__)
+    return None
 
 
 class ObjectiveC:

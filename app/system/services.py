@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import sys
 from collections.abc import Callable
 from ctypes import c_char_p, c_void_p
+from functools import partial
 
-from app.system.objc import Library, Methods, ObjectiveC, ServiceMethod
+from app.system.objc import Library, Methods, ObjectiveC, ServiceMethod, on_a_mac
 
 MESSAGE = "ask"  # as Info.plist calls it
 TEXT = "public.utf8-plain-text"  # NSPasteboardTypeString
@@ -55,9 +55,4 @@ class Service:
 
 def offer_service(take: Callable[[str], None]) -> Service | None:
     """The caller keeps the result. None if there are no services."""
-    if sys.platform == "darwin":
-        try:
-            return Service(take)
-        except Exception as error:  # noqa: BLE001  the app starts without
-            _log.warning("Services cannot ask Hunch: %s", type(error).__name__)
-    return None
+    return on_a_mac(partial(Service, take), "Services cannot ask Hunch")
