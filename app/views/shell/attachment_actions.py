@@ -104,7 +104,7 @@ class AttachmentActions(QObject):
     def _connect_fields(self, editing: Editing) -> None:
         """Those of messages that are being edited, or written beside others."""
         attached = self._attached
-        editing.attached = attached.in_field
+        editing.bind_attachments(attached.in_field)
         editing.attach_requested.connect(self.choose_files)
         editing.files_given.connect(lambda message_id, paths: attached.add_files(paths, message_id))
         editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))

@@ -78,7 +78,14 @@ class MessageFields(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.sends_with_control = False  # Return alone begins a line then
-        self.attached: Callable[[int], AttachedModel] = lambda _message_id: AttachedModel()  # what a field shows
+        self._attached_in: Callable[[int], AttachedModel] = lambda _message_id: AttachedModel()
+
+    def bind_attachments(self, attached_in: Callable[[int], AttachedModel]) -> None:
+        """From now on fields show what is attached in them; `attached_in` has it, by message."""
+        self._attached_in = attached_in
+
+    def attached(self, message_id: int) -> AttachedModel:
+        return self._attached_in(message_id)
 
 
 class PartContext(QObject):
