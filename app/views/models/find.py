@@ -149,8 +149,10 @@ class DiscoverPanel(Translated, QWidget):
         self.more_button.clicked.connect(self._discover.more)
         self.list.install_requested.connect(self._install)
         self.list.current_moved.connect(self._keep_in_sight)
-        downloads = self._models.downloads
-        downloads.changed.connect(lambda: self.list.set_coming(downloads.coming))
+        self._models.downloads.changed.connect(self._show_coming)
+
+    def _show_coming(self) -> None:
+        self.list.set_coming(self._models.downloads.coming)
 
     def _keep_in_sight(self, row: QRect) -> None:
         content = self.found.widget()
