@@ -14,8 +14,7 @@ from engine.api.types import MOST_LOGPROBS, Limits, Message, MessageRole, Reques
 from engine.server.contents import seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
-from engine.server.figures import predicted_of, usage_of
-from engine.server.figures import speculation_of as measured_speculation
+from engine.server.figures import metrics_of, predicted_of, usage_of
 from engine.server.parameters import (
     choices_of,
     constraint_of,
@@ -109,7 +108,7 @@ class OpenAICall(ApiCall):
         if len(ends) != 1:
             return usage
         (end,) = ends
-        return usage | {"metrics": measured_speculation(end.stats)} | self.figures_of(end)
+        return usage | {"metrics": metrics_of(end.stats)} | self.figures_of(end)
 
 
 class ChatCompletion(OpenAICall):
