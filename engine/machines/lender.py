@@ -179,15 +179,12 @@ class Lender:
             except (OSError, TypeError):  # a Mac gives no address for a connection that was closed before
                 connected.close()
                 continue
-            if self._takes(connection):
+            with self._lock:
+                taken = self._listening is not None and self.callers.add(connection)
+            if taken:
                 self._run(partial(self._serve, connection))
             else:
                 connected.close()
-
-    def _takes(self, connection: Caller) -> bool:
-        """Whether to accept a connection: none once it is stopping."""
-        with self._lock:
-            return self._listening is not None and self.callers.add(connection)
 
     def _serve(self, connection: Caller) -> None:
         try:

@@ -195,7 +195,8 @@ class Completion(OpenAICall):
             fields.refuse("best_of")
         self._echo = fields.flag("echo")
         self._only_scores = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
-        self._logprobs = completion_logprobs_of(fields)
+        most = fields.integer("logprobs")
+        self._logprobs = None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
         request = Request(
             sampling=sampling_of(fields, context.options.sampling),
             speculation=speculation_of(fields, context.state),
@@ -316,11 +317,6 @@ def chat_logprobs_of(fields: Fields) -> int | None:
             raise invalid("'top_logprobs' needs 'logprobs'.", "top_logprobs")
         return None
     return within(Limits(0, MOST_LOGPROBS), "top_logprobs", most or 0)
-
-
-def completion_logprobs_of(fields: Fields) -> int | None:
-    most = fields.integer("logprobs")
-    return None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
 
 
 def chat_logprobs(scores: Sequence[TokenScore]) -> dict[str, Any]:
