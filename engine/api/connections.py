@@ -23,6 +23,11 @@ def gives_way(connections: Iterable[tuple[C, str]]) -> C | None:
     return max(by_machine.values(), key=len)[0] if by_machine else None
 
 
+def at_port(host: str, port: int) -> str:
+    """As in an address of the web."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def is_loopback(host: str) -> bool:
     """False for a name."""
     with suppress(ValueError):

@@ -219,7 +219,7 @@ def _stats(folder: Path) -> dict[str, tuple[int, ...]]:
     found: dict[str, tuple[int, ...]] = {}
     try:
         with os.scandir(folder) as entries:
-            for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False):
+            for entry in islice(entries, MAX_ENTRIES):
                 with suppress(OSError):
                     given = entry.stat()
                     if stat.S_ISREG(given.st_mode):
@@ -364,8 +364,8 @@ def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[P
     """[] for a missing folder or one without access: an unplugged disk is no error of a scan."""
     try:
         with os.scandir(folder) as entries:
-            some = zip(entries, range(MAX_ENTRIES), strict=False)
-            return [folder / name for name in sorted(entry.name for entry, _ in some if wanted(entry))]
+            some = islice(entries, MAX_ENTRIES)
+            return [folder / name for name in sorted(entry.name for entry in some if wanted(entry))]
     except OSError:
         return []
 

@@ -157,7 +157,8 @@ def is_wanted(model: HubModel, query: HubQuery) -> bool:
 def drafts_for(model: HubModel, main: ModelInfo) -> bool:
     """Whether it may draft for this main model, by its entry: its drafter, or a smaller model of its family."""
     if model.drafter is not None:
-        return is_named_after(model.name, main.name) or stem(main.name) in map(_base_stem, model.base_models)
+        bases = (stem(base.partition("/")[2]) for base in model.base_models)
+        return is_named_after(model.name, main.name) or stem(main.name) in bases
     family = model.model_type or _family(model.name)
     same = family == (main.model_type if model.model_type else _family(main.name))
     return same and 0 < model.parameters <= main.parameters // 2
@@ -250,10 +251,6 @@ def _drafter(config: JsonObject, name: str, size_bytes: int, bits: float) -> Dra
     whole_bytes = _size_in(name) * (bits or _FULL_BITS) / 8
     is_head = _MTP_NAME.search(name) is not None and 0 < size_bytes < _HEAD_SHARE * whole_bytes
     return kind_in_name(name) or (MTP if is_head or _ASSISTANT_NAME.search(name) else None)
-
-
-def _base_stem(repository: str) -> str:
-    return stem(repository.partition("/")[2])
 
 
 def _family(name: str) -> str:

@@ -386,42 +386,27 @@ def verified(folder: Path, stop: StopSignal, report: Report) -> ModelVerified:
     files = listed_in(manifest)
     commit = manifest.get("revision")
     total = sum(file.size_bytes for file in files)
+    done = 0
+    reported = 0
+
+    def add(count_bytes: int) -> None:
+        """Reports every hundredth of all bytes."""
+        nonlocal done, reported
+        done += count_bytes
+        if (done - reported) * _REPORTS >= total:
+            reported = done
+            report(VerifyProgress(str(folder), done, total))
+
+    report(VerifyProgress(str(folder), 0, total))
     before = 0
-    reading = _Reading(str(folder), total, report)
     damaged: list[str] = []
     for file in files:
-        if not is_right(folder / file.name, file, stop, reading.add):
+        if not is_right(folder / file.name, file, stop, add):
             damaged.append(file.name)
         before += file.size_bytes
-        reading.reach(before)  # a missing file is not read
-    reading.finish()
+        add(before - done)  # a missing file is not read
+    report(VerifyProgress(str(folder), done, total))
     return ModelVerified(str(folder), bool(files), tuple(damaged), str(commit) if is_commit(commit) else "")
-
-
-class _Reading:
-    """Reports every hundredth of all bytes, and the start and the end."""
-
-    def __init__(self, folder: str, total_bytes: int, report: Report) -> None:
-        self._folder = folder
-        self._total_bytes = total_bytes
-        self._report = report
-        self._done_bytes = self._reported_bytes = 0
-        self._say()
-
-    def add(self, count_bytes: int) -> None:
-        self.reach(self._done_bytes + count_bytes)
-
-    def reach(self, done_bytes: int) -> None:
-        self._done_bytes = done_bytes
-        if (self._done_bytes - self._reported_bytes) * _REPORTS >= self._total_bytes:
-            self._say()
-
-    def finish(self) -> None:
-        self._say()
-
-    def _say(self) -> None:
-        self._reported_bytes = self._done_bytes
-        self._report(VerifyProgress(self._folder, self._done_bytes, self._total_bytes))
 
 
 def checked_for_update(folder: Path, hub: Hub, patience: HubPatience, stop: StopSignal) -> UpdateChecked:

@@ -102,7 +102,9 @@ def _lend(options: argparse.Namespace, scan: Scan, say: Say) -> int:
     if options.invite:
         lending.invite()
     while not ended.is_set():
-        lending.offer(_lent(scan(options.models)), options.memory or model_memory_bytes())
+        models = (model for model in scan(options.models) if model.info is not None)
+        lent = {model.folder: HubSource(model.repository, model.revision) for model in models}
+        lending.offer(lent, options.memory or model_memory_bytes())
         ended.wait(_LOOK_S)
     lending.stop()
     return 1 if spoken.has_failed else 0
@@ -136,11 +138,6 @@ class _Spoken:
             if line not in self._said:
                 self._say(line)
         self._said = lines
-
-
-def _lent(models: Iterable[InstalledModel]) -> dict[str, HubSource]:
-    known = (model for model in models if model.info is not None)
-    return {model.folder: HubSource(model.repository, model.revision) for model in known}
 
 
 def _pair(options: argparse.Namespace, say: Say) -> int:

@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.api.connections import is_loopback
+from engine.api.connections import at_port, is_loopback
 from engine.machines.identity import Identity, shown_name
 from engine.machines.messages import PROTOCOL
 
@@ -186,14 +186,10 @@ def found_machine(service: ServiceInfo | None) -> FoundMachine | None:
     protocol = said.get(b"protocol") or b""
     if not (_ID.fullmatch(own) and _NUMBER.fullmatch(protocol) and service.port):
         return None
-    addresses = [_at_port(each, service.port) for each in service.parsed_scoped_addresses() if _is_elsewhere(each)]
+    addresses = [at_port(each, service.port) for each in service.parsed_scoped_addresses() if _is_elsewhere(each)]
     name = shown_name(service.name.removesuffix(f".{_SERVICE}"))
     addresses.sort(key=lambda address: address.startswith("["))  # those of IPv4 first, which users know
     return FoundMachine(name, own.decode(), int(protocol), tuple(addresses[:MOST_ADDRESSES])) if addresses else None
-
-
-def _at_port(address: str, port: int) -> str:
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def _is_elsewhere(text: str) -> bool:

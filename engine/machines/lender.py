@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from engine.api.connections import at_port
 from engine.api.errors import ModelError
 from engine.api.ranks import HubSource, Machine, MachineRefusal
 from engine.machines.callers import Caller, Callers, host_of, listening
@@ -178,15 +179,12 @@ class Lender:
             except (OSError, TypeError):  # a Mac gives no address for a connection that was closed before
                 connected.close()
                 continue
-            if self._takes(connection):
+            with self._lock:
+                taken = self._listening is not None and self.callers.add(connection)
+            if taken:
                 self._run(partial(self._serve, connection))
             else:
                 connected.close()
-
-    def _takes(self, connection: Caller) -> bool:
-        """Whether to accept a connection: none once it is stopping."""
-        with self._lock:
-            return self._listening is not None and self.callers.add(connection)
 
     def _serve(self, connection: Caller) -> None:
         try:
@@ -275,8 +273,8 @@ class Lender:
         """Raises Declined unless it is what was asked for last."""
         if wanted != self.wanted or wanted.source in self.models().values():
             raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
-        host = f"[{connection.host}]" if ":" in connection.host else connection.host
-        self._files = OfferedFiles(wanted, f"https://{host}:{port}", time.monotonic() + OFFERED_S)
+        endpoint = f"https://{at_port(connection.host, port)}"
+        self._files = OfferedFiles(wanted, endpoint, time.monotonic() + OFFERED_S)
         self._on_change()
 
     def _folder_of(self, digest: str) -> str:

@@ -46,11 +46,11 @@ def arrived(wires: Sequence[Wire], within_s: float | None) -> list[int]:
     poll = select.poll()
     try:
         for wire in wires:
-            poll.register(wire.descriptor, select.POLLIN)
+            poll.register(wire, select.POLLIN)
         ready = {descriptor for descriptor, _ in poll.poll(None if within_s is None else within_s * 1000)}
     except (OSError, ValueError) as error:
         raise WireEnded(str(error)) from error
-    return [index for index, wire in enumerate(wires) if wire.descriptor in ready]
+    return [index for index, wire in enumerate(wires) if wire.fileno() in ready]
 
 
 class Wire:
@@ -89,8 +89,7 @@ class Wire:
         """Whether a frame, or the end, has begun to arrive; None: waits for ever."""
         return bool(arrived([self], within_s))
 
-    @property
-    def descriptor(self) -> int:
+    def fileno(self) -> int:
         return self._socket.fileno()
 
     def receive(self) -> tuple[Value, bytearray]:

@@ -15,7 +15,6 @@ from engine.api.errors import EngineError
 from engine.api.events import Event, Failed, ModelFailed, ModelUnloaded, Sink, TokensCounted
 from engine.api.modes import RankMode
 from engine.api.ranks import Helping, RankPlan
-from engine.api.station import StationPlace
 from engine.api.stats import RequestStats
 from engine.api.types import CountId, ModelRole, Request, RequestId
 
@@ -70,13 +69,6 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class SetStation:
-    """Have the draft computed there as well, or nowhere else (None). No answer."""
-
-    place: StationPlace | None
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """Change replies, or how the engine works. No answer."""
 
@@ -89,7 +81,7 @@ class Close:
     """Finish everything and end the thread. The last command on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Count | SetStation | Change | Close
+Command = Load | SetDraft | Unload | Submit | Count | Change | Close
 
 
 class CommandQueue:

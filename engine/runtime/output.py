@@ -212,7 +212,8 @@ class DraftMarks:
                 start = segments.pop()[0]
             segments.append((start, end, origin))
             posted = run.first
-        self._forget_before(posted)
+        for old in [number for number in self._origins if number < posted]:
+            del self._origins[old]
         return tuple(replace(origin, start=start, end=end) for start, end, origin in segments)
 
     def _origin(self, run: Run) -> DraftMark | None:
@@ -220,10 +221,6 @@ class DraftMarks:
         origins = [self._origins.get(number) for number in range(run.first, run.end)]
         overruled = next((each for each in origins if each is not None and each is not _ACCEPTED), None)
         return overruled or (_ACCEPTED if all(origins) else None)
-
-    def _forget_before(self, number: int) -> None:
-        for old in [each for each in self._origins if each < number]:
-            del self._origins[old]
 
     def _word(self, token: int, before: int) -> str:
         """The token's text after the token before it; alone, many tokenizers drop a leading space."""

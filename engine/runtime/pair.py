@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
-from engine.api.station import StationPlace, StationState
+from engine.api.station import StationPlace
 from engine.decoding.steps import Steps
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -93,10 +93,7 @@ class LoadedPair:
 
     def set_station(self, place: StationPlace | None, report: Report, replies: Iterable[Reply]) -> None:
         """`report`: gets each state of the station, on any thread."""
-        if self.station is not None:
-            self.station.close()
-            self.station = None
-            report(StationState())
+        self.close_station()
         if place is not None:
             helping = place.helping
             start = StationProcess if helping is None else partial(LentStation, helping)
@@ -104,6 +101,11 @@ class LoadedPair:
             self._tell_station()
         for reply in replies:
             self.draft_for(reply)
+
+    def close_station(self) -> None:
+        if self.station is not None:
+            self.station.close()
+            self.station = None
 
     def set_sparing(self, on: bool, on_battery: bool) -> None:
         """See `ChatEngine.set_sparing`."""

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
-from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink
+from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink, StationChanged
 from engine.api.modes import RankMode
 from engine.api.ranks import Helping, RankPlan
-from engine.api.station import StationPlace
+from engine.api.station import StationPlace, StationState
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.models import mlx_build
 from engine.models.openblas import put_in_front
@@ -33,7 +33,6 @@ from engine.runtime.commands import (
     Count,
     Load,
     SetDraft,
-    SetStation,
     Submit,
     Unload,
     refusal,
@@ -168,7 +167,10 @@ class Engine:
         self._send(Change("sparing", lambda scheduler: scheduler.pair.set_sparing(on, on_battery)))
 
     def set_station(self, place: StationPlace | None) -> None:
-        self._send(SetStation(place))
+        def report(state: StationState) -> None:
+            self._send_events(None, StationChanged(state))
+
+        self._send(Change("station", lambda scheduler: scheduler.set_station(place, report)))
 
     def note_race(self, source: str, longer: float) -> None:
         self._send(Change("race", lambda scheduler: scheduler.pair.history.costs.ratios.correct(source, longer)))
@@ -241,7 +243,7 @@ class Engine:
             self._refuse(command, EngineClosed())
 
     def _refuse(self, command: Command, error: EngineError) -> None:
-        if not isinstance(command, SetStation | Change | Close):
+        if not isinstance(command, Change | Close):
             self._send_events(command.sink, *refusal(command, error))
 
     def _send_events(self, sink: Sink | None, *events: Event) -> None:

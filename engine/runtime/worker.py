@@ -13,8 +13,6 @@ from pathlib import Path
 import mlx.core as mx
 
 from engine.api.errors import EngineClosed
-from engine.api.events import StationChanged
-from engine.api.station import StationState
 from engine.drafting.calibration import Tuner
 from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
@@ -22,7 +20,7 @@ from engine.models.memory import kept_caches_bytes
 from engine.models.published import Published
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
-from engine.runtime.commands import Change, Close, Command, Count, Load, SetDraft, SetStation, Submit, Unload
+from engine.runtime.commands import Change, Close, Command, Count, Load, SetDraft, Submit, Unload
 from engine.runtime.counting import Counting
 from engine.runtime.pair_loader import PairLoader, Post
 from engine.runtime.queued import QueuedReply
@@ -104,15 +102,10 @@ class EngineThread:
                 self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
                 self._counting.add(command)
-            case SetStation():
-                self._scheduler.set_station(command.place, self._report_station)
             case Change():
                 command.act(self._scheduler)
             case Close():
                 self._shut_down()
-
-    def _report_station(self, state: StationState) -> None:
-        self._post(None, StationChanged(state))
 
     def step(self) -> None:
         """A slice of pending work. An error that does not belong to one reply ends all replies."""
@@ -138,7 +131,7 @@ class EngineThread:
             self._counting.refuse_all(EngineClosed)
             self._scheduler.cancel_all()
             self.loader.drop(None)
-            self._scheduler.set_station(None, self._report_station)
+            self._scheduler.pair.close_station()
         finally:
             mx.synchronize()
             mx.clear_streams()  # a thread that ends with streams of its own aborts the process at exit

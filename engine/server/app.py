@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -31,7 +31,7 @@ from engine.server.openai import OPENAI
 from engine.server.options import ServedModel
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem
-from engine.server.replies import Client, ClientLeft, Replies, ReplyOutcome, SharedEngine, owner_of
+from engine.server.replies import Client, ClientLeft, Replies, SharedEngine, owner_of
 
 _log = logging.getLogger(__name__)
 
@@ -129,12 +129,10 @@ class _Calling:
                 await _Stream(call, replies, client, send).run(scope["request_id"])
             else:
                 outcomes = await replies.whole()
-                answer = await client.beside(_whole, call, outcomes, replies.model)
+                answer = await client.beside(
+                    lambda: JSONResponse(call.whole(outcomes), headers=_headers(call, replies.model))
+                )
                 await answer(scope, receive, send)
-
-
-def _whole(call: ApiCall, outcomes: Sequence[ReplyOutcome], model: ModelInfo | None) -> Response:
-    return JSONResponse(call.whole(outcomes), headers=_headers(call, model))
 
 
 class _Stream:

@@ -18,9 +18,9 @@ from engine.api.types import EngineState, FinishReason, Request
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of
 from engine.server.options import ServerOptions
-from engine.server.parameters import answered_name, identifier, model_name, ttl_of
+from engine.server.parameters import identifier, ttl_of
 from engine.server.pictures import SentPictures
-from engine.server.problems import Problem
+from engine.server.problems import Problem, invalid
 from engine.server.replies import ReplyOutcome, SharedEngine
 
 CUT = frozenset({FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY})  # ends of answers that go on
@@ -68,7 +68,8 @@ class ApiCall(ABC):
         """`model`: the name that the client gave."""
         self.fields = fields
         self.context = context
-        self.model = answered_name(model, context.state)
+        main = context.state.main
+        self.model = identifier(main.name) if model in {"", "default"} and main is not None else model
         self.requests: list[Request] = []
         self.dropped_tools: tuple[str, ...] = ()
         self.stream = fields.flag("stream")
@@ -77,7 +78,10 @@ class ApiCall(ABC):
     @staticmethod
     def named_model(http: HttpRequest, fields: Fields) -> str:
         """The name that the client gives. Raises Problem where there is none."""
-        return model_name(fields)
+        name = fields.text("model")
+        if name is None:
+            raise invalid("'model' is missing; \"default\" is the loaded one.", "model", "missing_required_parameter")
+        return name
 
     @abstractmethod
     def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:

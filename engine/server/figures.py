@@ -47,7 +47,7 @@ def timings_of(stats: RequestStats) -> dict[str, Any]:
     }
 
 
-def speculation_of(stats: RequestStats) -> dict[str, Any]:
+def metrics_of(stats: RequestStats) -> dict[str, Any]:
     """vLLM's, whose mean counts the main model's own token of each round with a draft."""
     rounds = stats.draft_rounds
     return {

@@ -14,8 +14,7 @@ from engine.api.types import MOST_LOGPROBS, Limits, Message, MessageRole, Reques
 from engine.server.contents import seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
-from engine.server.figures import predicted_of, usage_of
-from engine.server.figures import speculation_of as measured_speculation
+from engine.server.figures import metrics_of, predicted_of, usage_of
 from engine.server.parameters import (
     choices_of,
     constraint_of,
@@ -109,7 +108,7 @@ class OpenAICall(ApiCall):
         if len(ends) != 1:
             return usage
         (end,) = ends
-        return usage | {"metrics": measured_speculation(end.stats)} | self.figures_of(end)
+        return usage | {"metrics": metrics_of(end.stats)} | self.figures_of(end)
 
 
 class ChatCompletion(OpenAICall):
@@ -196,7 +195,8 @@ class Completion(OpenAICall):
             fields.refuse("best_of")
         self._echo = fields.flag("echo")
         self._only_scores = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
-        self._logprobs = completion_logprobs_of(fields)
+        most = fields.integer("logprobs")
+        self._logprobs = None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
         request = Request(
             sampling=sampling_of(fields, context.options.sampling),
             speculation=speculation_of(fields, context.state),
@@ -317,11 +317,6 @@ def chat_logprobs_of(fields: Fields) -> int | None:
             raise invalid("'top_logprobs' needs 'logprobs'.", "top_logprobs")
         return None
     return within(Limits(0, MOST_LOGPROBS), "top_logprobs", most or 0)
-
-
-def completion_logprobs_of(fields: Fields) -> int | None:
-    most = fields.integer("logprobs")
-    return None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
 
 
 def chat_logprobs(scores: Sequence[TokenScore]) -> dict[str, Any]:

@@ -100,18 +100,6 @@ def speculation_of(fields: Fields, state: EngineState) -> Speculation:
     return Speculation.fixed(length) if length else Speculation.off()
 
 
-def model_name(fields: Fields) -> str:
-    name = fields.text("model")
-    if name is None:
-        raise invalid("'model' is missing; \"default\" is the loaded one.", "model", "missing_required_parameter")
-    return name
-
-
-def answered_name(name: str, state: EngineState) -> str:
-    """The model's name as the answer repeats it."""
-    return identifier(state.main.name) if name in {"", "default"} and state.main is not None else name
-
-
 def ttl_of(fields: Fields) -> float | None:
     """Seconds that a model loaded for this request stays; LM Studio's name."""
     seconds = fields.number("ttl")

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from engine.api.connections import at_port
 from engine.api.protocols import ChatEngine
 from engine.api.types import AddressProblem
 from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, ServerPhase, ServerState
@@ -202,5 +203,4 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"http://{at_port(*listener.getsockname()[:2])}"

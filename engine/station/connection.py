@@ -226,6 +226,7 @@ class StationConnection:
             self._closed = True
             self._forget()
             self._shut()
+        self._report(StationState())
 
     def _send(self, order: Value, data: bytes = b"") -> None:
         helper = self._helper

@@ -25,7 +25,6 @@ from tests.helpers.callers import calling, written
 from tests.helpers.tiny_models import byte_tokenizer
 
 Schema = dict[str, Any]
-Wrapped = tuple[str, bool]  # mlx-lm's parser, and whether the markers are tokens
 # What ends a value, which random letters seldom do.
 CLOSERS = (
     "\n</parameter>\n",

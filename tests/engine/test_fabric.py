@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,7 +28,6 @@ from engine.models.memory import MemoryNeed
 from tests.families.configs import config
 from tests.families.harness import build
 
-Init = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
 FILES = "MLX_HOSTFILE", "MLX_IBV_DEVICES"
 
