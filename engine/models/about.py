@@ -19,6 +19,7 @@ from engine.models.model_files import (
     FileError,
     JsonObject,
     object_at,
+    object_in,
     read_limited,
     read_object,
     start_of,
@@ -78,10 +79,7 @@ def _calls_tools(folder: Path, template: str) -> bool:
         return False
     if any(all(text in template for text in syntax) for syntax in _CALL_SYNTAXES):
         return True
-    try:
-        settings = read_object(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
-    except (FileError, OSError):
-        return False
+    settings = object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
     declared = object_at(object_at(settings, "response_template"), "fields")
     return bool(settings.get("tool_parser_type")) or "tool_calls" in declared
 

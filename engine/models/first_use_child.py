@@ -24,9 +24,8 @@ from engine.models.model_files import (
     TEMPLATE_LIMIT_BYTES,
     TOKENIZER_CONFIG_LIMIT_BYTES,
     FileError,
-    JsonObject,
+    object_in,
     read_limited,
-    read_object,
 )
 from engine.models.templates import ChatTemplate
 from engine.models.watch import TooLong
@@ -128,10 +127,7 @@ def _templates(folder: Path) -> list[str]:
     found: list[object] = []
     with suppress(FileError, UnicodeDecodeError):
         found.append(read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode())
-    settings: JsonObject = {}
-    with suppress(FileError):
-        settings = read_object(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
-    named = settings.get("chat_template")
+    named = object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
     found += (
         [entry.get("template") for entry in named if isinstance(entry, dict)] if isinstance(named, list) else [named]
     )
