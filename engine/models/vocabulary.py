@@ -113,8 +113,7 @@ def save_known(path: Path) -> None:
 
 def load_known(path: Path) -> None:
     """A missing or damaged file only costs time."""
-    rows = read_kept(path, CONFIG_LIMIT_BYTES).get("vocabularies")
-    for row in rows if isinstance(rows, list) else ():
+    for row in entries(read_kept(path, CONFIG_LIMIT_BYTES), "vocabularies"):
         if isinstance(row, list) and [type(value) for value in row] == [str, int, int, int, str]:
             with _known_lock:
                 _known[row[0]] = (row[1], row[2]), Vocabulary(row[3], row[4])
