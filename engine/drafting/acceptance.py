@@ -34,35 +34,30 @@ _SLOWEST_LEARNING = 0.01
 _SUREST_LEARNING = 0.0025  # of the highest grade: long drafts consist of it, so its error compounds
 
 
+@dataclass(slots=True)
 class _Rate:
     """The accept rate of some positions, which may drift."""
 
-    def __init__(self, right: float = 0.0, trials: float = 0.0) -> None:
-        self._right = right
-        self._trials = trials
-
-    @property
-    def kept(self) -> tuple[float, float]:
-        """(accepted, trials)."""
-        return self._right, self._trials
+    right: float = 0.0  # accepted tokens
+    trials: float = 0.0
 
     def learn(self, right: bool) -> None:
-        self._right = _FADING * self._right + right
-        self._trials = _FADING * self._trials + 1
+        self.right = _FADING * self.right + right
+        self.trials = _FADING * self.trials + 1
 
     def fade(self, kept: float) -> None:
-        self._right *= kept
-        self._trials *= kept
+        self.right *= kept
+        self.trials *= kept
 
     def limit(self, trials: float) -> None:
         """Keep the rate, as that of at most so many trials."""
-        self.fade(min(1.0, trials / self._trials) if self._trials else 1.0)
+        self.fade(min(1.0, trials / self.trials) if self.trials else 1.0)
 
     def average(self, prior: float, weight: float) -> float:
         """Mean of a Beta posterior: (accepted + weight * prior) / (trials + weight). `prior` is the prior mean,
         `weight` its pseudo-count.
         """
-        return (self._right + weight * prior) / (self._trials + weight)
+        return (self.right + weight * prior) / (self.trials + weight)
 
 
 class AcceptRates:
@@ -75,7 +70,7 @@ class AcceptRates:
 
     def kept(self) -> list[tuple[float, float]]:
         """(accepted, trials) of each group of positions, to store for a later run."""
-        return [bucket.kept for bucket in self._buckets]
+        return [(bucket.right, bucket.trials) for bucket in self._buckets]
 
     def recall(self, kept: Sequence[Sequence[float]]) -> None:
         """Start with what an earlier run has learnt, as few trials. Raises ValueError if that is not valid."""
@@ -89,7 +84,7 @@ class AcceptRates:
     def longest(self) -> int:
         """The position up to which tokens were accepted."""
         ends = zip(_BUCKET_ENDS, self._buckets, strict=True)
-        return max((end for end, bucket in ends if bucket.kept[0] >= _LEAST_ACCEPTED), default=0)
+        return max((end for end, bucket in ends if bucket.right >= _LEAST_ACCEPTED), default=0)
 
     def learn(self, drafted: int, accepted: int) -> None:
         """The first `accepted` of `drafted` tokens were accepted; those after the first rejected one are no trials."""

@@ -126,7 +126,7 @@ class Tuner:
         if known is None:
             self._slices = measure(main, draft)
             self._pair = (main, draft)
-        costs.calibration = known or Calibration()
+        costs.calibrate(known or Calibration())
         self._written = 0
         if known is not None and _is_recent(content.get("baselines_at")):
             costs.ratios.recall(content.get("baselines"))
@@ -172,7 +172,7 @@ class Tuner:
             rough = next(self._slices)
         except StopIteration as done:
             self.stop()
-            self._costs.calibration = done.value
+            self._costs.calibrate(done.value)
             self._write_down()
         except Exception:
             self.stop()
@@ -182,7 +182,7 @@ class Tuner:
             self.begin(main, None, self._costs)
         else:
             if rough is not None:
-                self._costs.calibration = rough
+                self._costs.calibrate(rough)
 
     def _write_down(self) -> None:
         """The calibration, and the pass ratios that were measured beside it."""

@@ -111,16 +111,11 @@ class RoundCosts:
         self.context_tokens = 0  # of the reply whose round is planned or observed; all prices depend on it
         # of sources that draft on another device: seconds of a draft besides its tokens, and of each token
         self.elsewhere: dict[str, tuple[float, float]] = {}
-        self.calibration = calibration or Calibration()
+        self.calibrate(calibration or Calibration())
 
-    @property
-    def calibration(self) -> Calibration:
-        return self._calibration
-
-    @calibration.setter
-    def calibration(self, calibration: Calibration) -> None:
-        """Setting it drops all observed rounds: they were compared with the former calibration."""
-        self._calibration = calibration
+    def calibrate(self, calibration: Calibration) -> None:
+        """Drops all observed rounds: they were compared with the former calibration."""
+        self.calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
         self._deep_s = _forward_times(calibration.deep_s) or (0.0,) * len(self._forward_s)
         self.ratios = PassRatios(calibrated=self.calibrated, error=calibration.error)
@@ -135,11 +130,11 @@ class RoundCosts:
 
     @property
     def calibrated(self) -> bool:
-        return bool(self._calibration.verify_s)
+        return bool(self.calibration.verify_s)
 
     def refuses(self, source: str) -> bool:
         """Whether the calibration lacks this source, because measuring it failed."""
-        return self.calibrated and source not in self._calibration.draft_s and source not in self.elsewhere
+        return self.calibrated and source not in self.calibration.draft_s and source not in self.elsewhere
 
     def padded(self, width: int) -> int:
         """The fastest width for a forward over `width` tokens: `width`, or a little more."""
@@ -161,7 +156,7 @@ class RoundCosts:
         """Seconds at present of a round of which some tokens are rejected, besides its price; of a batch's rounds, in
         almost all of which some are, it is part of what they are seen to take beyond their price.
         """
-        return self._now * self._calibration.rollback_s if self._alone else 0.0
+        return self._now * self.calibration.rollback_s if self._alone else 0.0
 
     def prices_s(self, source: str, longest: int) -> list[float]:
         """Prices for lengths of 0 to `longest`, in seconds."""
@@ -217,7 +212,7 @@ class RoundCosts:
     def observe(self, source: str, drafted: int, seconds: float, *, partly: bool = False) -> None:
         """A round with `drafted` tokens of `source` took `seconds` in all. `partly`: some were rejected."""
         self._drafted[source] = self._drafted.get(source, 0) + drafted
-        rollback_s = self._calibration.rollback_s if partly and self._alone else 0.0
+        rollback_s = self.calibration.rollback_s if partly and self._alone else 0.0
         ratio = math.log(max(seconds, 1e-9) / (self._expected_s(source, drafted) + rollback_s))
         before = [seen for seen in self._recent if bool(seen[1]) != bool(drafted)]
         if before and 2 * len(before) >= len(self._recent):
@@ -237,7 +232,7 @@ class RoundCosts:
     def _calibrated_s(self, source: str, length: int, context_tokens: int) -> float:
         if not self.calibrated:
             return 1 + length * self._token_share.get(source, (self._guessed_token, 0))[0]
-        drafting = self._calibration
+        drafting = self.calibration
         width = self.padded(length + 1)
         token_s = drafting.draft_s.get(source, 0.0) + context_tokens * drafting.draft_deep_s.get(source, 0.0)
         round_s = drafting.round_s.get(source, 0.0)

@@ -19,6 +19,7 @@ from engine.models.model_files import (
     FileError,
     JsonObject,
     object_at,
+    object_in,
     read_limited,
     read_object,
     start_of,
@@ -78,10 +79,7 @@ def _calls_tools(folder: Path, template: str) -> bool:
         return False
     if any(all(text in template for text in syntax) for syntax in _CALL_SYNTAXES):
         return True
-    try:
-        settings = read_object(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
-    except (FileError, OSError):
-        return False
+    settings = object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
     declared = object_at(object_at(settings, "response_template"), "fields")
     return bool(settings.get("tool_parser_type")) or "tool_calls" in declared
 
@@ -102,13 +100,13 @@ def template_text(folder: Path) -> str:
             if (folder / name).is_file():
                 given = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
                 if given:
-                    return _joined(given)[:TEMPLATE_LIMIT_BYTES]
+                    return "\n".join(template_texts(given))[:TEMPLATE_LIMIT_BYTES]
     except FileError:
         pass
     return ""
 
 
-def _joined(given: object) -> str:
+def template_texts(given: object) -> list[str]:
     """Some configs have several templates, as a list or an object."""
     parts: list[object] = [given]
     if isinstance(given, list):
@@ -116,7 +114,7 @@ def _joined(given: object) -> str:
     elif isinstance(given, dict):
         parts = list(given.values())
     texts = [part.get("template") if isinstance(part, dict) else part for part in parts]
-    return "\n".join(text for text in texts if isinstance(text, str))
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _front_matter(folder: Path) -> dict[str, list[str]]:

@@ -78,9 +78,7 @@ class _Fields:
     def listed(self, *names: str) -> list[Any]:
         for name in names:
             value = self.config.get(name)
-            if isinstance(value, list | tuple) and value:
-                return list(value)[:_MOST_LAYERS]
-            if isinstance(value, str) and value:
+            if isinstance(value, list | tuple | str) and value:
                 return list(value)[:_MOST_LAYERS]
         return []
 

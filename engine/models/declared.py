@@ -94,14 +94,9 @@ def _patterns(part: Any) -> Iterator[str]:
         yield from _patterns(value)
 
 
-class _Limited:
-    """A pattern whose searches have a time limit."""
-
-    def __init__(self, pattern: Any) -> None:
-        self._pattern = pattern
-
-    def search(self, text: str, begin: int, *, partial: bool = False) -> Any:
-        return self._pattern.search(text, begin, partial=partial, timeout=_SEARCH_S)
+def _limited(pattern: Any) -> Any:
+    """A pattern, if there is one, whose searches have a time limit."""
+    return pattern and SimpleNamespace(search=partial(pattern.search, timeout=_SEARCH_S))
 
 
 class DeclaredCalls:
@@ -112,12 +107,7 @@ class DeclaredCalls:
         self.end = end
         template = load_response_template(declared)
         limited = {
-            name: replace(
-                field,
-                open_re=field.open_re and _Limited(field.open_re),
-                close_re=field.close_re and _Limited(field.close_re),
-                optional=True,
-            )
+            name: replace(field, open_re=_limited(field.open_re), close_re=_limited(field.close_re), optional=True)
             for name, field in template.fields.items()
         }
         self._template = replace(template, fields=limited, defaults={})

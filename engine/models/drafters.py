@@ -552,8 +552,7 @@ def unsupported_rope(said: JsonObject, types: Iterable[str]) -> str:
 
 def is_gemma(config: JsonObject) -> bool:
     """Whether a drafter has Gemma 4's layers; drafters of such a main model may also have others."""
-    classes = config.get("architectures")
-    return any(str(name).lower().startswith(_GEMMA) for name in (classes if isinstance(classes, list) else []))
+    return any(str(name).lower().startswith(_GEMMA) for name in entries(config, "architectures"))
 
 
 def of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:

@@ -19,14 +19,14 @@ from typing import NoReturn
 
 from tokenizers import Tokenizer
 
+from engine.models.about import template_texts
 from engine.models.children import PROBE, PROBES
 from engine.models.model_files import (
     TEMPLATE_LIMIT_BYTES,
     TOKENIZER_CONFIG_LIMIT_BYTES,
     FileError,
-    JsonObject,
+    object_in,
     read_limited,
-    read_object,
 )
 from engine.models.templates import ChatTemplate
 from engine.models.watch import TooLong
@@ -125,17 +125,11 @@ def _try_templates(folder: Path) -> None:
 
 def _templates(folder: Path) -> list[str]:
     """All templates in the folder, under any name."""
-    found: list[object] = []
+    found: list[str] = []
     with suppress(FileError, UnicodeDecodeError):
         found.append(read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode())
-    settings: JsonObject = {}
-    with suppress(FileError):
-        settings = read_object(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
-    named = settings.get("chat_template")
-    found += (
-        [entry.get("template") for entry in named if isinstance(entry, dict)] if isinstance(named, list) else [named]
-    )
-    return [source for source in found if isinstance(source, str)]
+    named = object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
+    return [*found, *template_texts(named)]
 
 
 def run(folder: str, how: str = "") -> NoReturn:

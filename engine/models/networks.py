@@ -156,7 +156,10 @@ def checked(path: Path) -> ModelInfo:
     info = inspect_model(path)
     if info.drafter is not None:
         raise ModelOnlyDrafts(info.folder, info.drafter.kind)
-    _check_files(info)
+    try:
+        check_files(path)
+    except (FileError, OSError) as error:
+        raise ModelDamaged(info.folder, str(error)) from error
     return info
 
 
@@ -230,13 +233,6 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     except FileNotFoundError as error:
         raise ModelNotFound(str(folder)) from error
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
-
-
-def _check_files(info: ModelInfo) -> None:
-    try:
-        check_files(Path(info.folder))
-    except (FileError, OSError) as error:
-        raise ModelDamaged(info.folder, str(error)) from error
 
 
 def _check_architecture(info: ModelInfo) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from engine.models.model_files import FileError, JsonObject, object_at
+from engine.models.model_files import FileError, JsonObject, entries, object_at
 
 _LAYERS = re.compile(r"(?:n|num)_(?:\w+_)?(?:layers?|blocks?|loops?)|loop_num|\w+_iters")
 _LAYER_LIMITS = (0, 512)
@@ -126,10 +126,10 @@ def check_growth(content: JsonObject) -> None:
     word = object_at(content, "model").get("max_input_chars_per_word")
     if type(word) is int and word > MOST_WORD:
         raise FileError(f"tokenizer.json: words of {word} characters")
-    added = content.get("added_tokens")
-    if isinstance(added, list) and len(added) > MOST_ADDED:
+    added = entries(content, "added_tokens")
+    if len(added) > MOST_ADDED:
         raise FileError(f"tokenizer.json: {len(added)} added tokens, more than {MOST_ADDED}")
-    for entry in added if isinstance(added, list) else ():
+    for entry in added:
         if isinstance(entry, dict):
             _check_text(entry.get("content"))
 
@@ -168,8 +168,6 @@ def _check_text(text: object) -> None:
 
 
 def _check_padding(padding: JsonObject) -> None:
-    strategy = padding.get("strategy")
-    fixed = strategy.get("Fixed") if isinstance(strategy, dict) else None
-    for number in (fixed, padding.get("pad_to_multiple_of")):
+    for number in (object_at(padding, "strategy").get("Fixed"), padding.get("pad_to_multiple_of")):
         if type(number) is int and number > MOST_PADDING:
             raise FileError(f"tokenizer.json: padding to {number}")

@@ -25,6 +25,7 @@ from engine.models.model_files import (
     TOKENIZER_LIMIT_BYTES,
     FileError,
     JsonObject,
+    entries,
     object_at,
     read_limited,
     read_object,
@@ -112,8 +113,7 @@ def save_known(path: Path) -> None:
 
 def load_known(path: Path) -> None:
     """A missing or damaged file only costs time."""
-    rows = read_kept(path, CONFIG_LIMIT_BYTES).get("vocabularies")
-    for row in rows if isinstance(rows, list) else ():
+    for row in entries(read_kept(path, CONFIG_LIMIT_BYTES), "vocabularies"):
         if isinstance(row, list) and [type(value) for value in row] == [str, int, int, int, str]:
             with _known_lock:
                 _known[row[0]] = (row[1], row[2]), Vocabulary(row[3], row[4])
@@ -237,11 +237,10 @@ def _entries(content: JsonObject) -> tuple[Sequence[object], Sequence[object]]:
 
 
 def _added(path: Path, content: JsonObject) -> list[tuple[object, object, bool]]:
-    added = content.get("added_tokens")
-    entries: list[object] = added if isinstance(added, list) else []
-    if not all(isinstance(entry, dict) for entry in entries):
+    added = entries(content, "added_tokens")
+    if not all(isinstance(entry, dict) for entry in added):
         raise FileError(f"{path.name}: an added token is not an object")
-    return [(e.get("id"), e.get("content"), e.get("special") is not False) for e in entries if isinstance(e, dict)]
+    return [(each.get("id"), each.get("content"), each.get("special") is not False) for each in added]
 
 
 def _spelling(content: JsonObject) -> Spelling:

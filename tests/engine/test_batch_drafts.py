@@ -206,7 +206,7 @@ def forced(monkeypatch: pytest.MonkeyPatch, way: BatchWay) -> None:
 
 
 def written(harness: Harness, calibration: Calibration) -> Recorder:
-    harness.scheduler.pair.history.costs.calibration = calibration
+    harness.scheduler.pair.history.costs.calibrate(calibration)
     asked = [asking(prompt(9 + salt, salt), 120, speculation=Speculation.auto()) for salt in range(2)]
     heard = [harness.submit(one) for one in asked]
     harness.run_dry()

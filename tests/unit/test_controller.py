@@ -355,7 +355,7 @@ def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
     controller = AutoController(known)
     drafts = []
     for price in (0.985, 0.95, 0.985, 1.1, 0.985, 0.95):
-        known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": price})
+        known.costs.calibrate(Calibration({1: 1.0, 33: 1.0}, {"draft": price}))
         drafts.append((bool(controller.plan([Offer("draft", 1)]).length), controller.parked))
 
     on, rests = (True, False), (False, True)
@@ -372,7 +372,7 @@ def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
     offers = [Offer("draft", 1), Offer("lookup", 1, free=True)]
     chosen = []
     for draft, lookup in ((0.5, 0.6), (0.5, 0.495), (0.5, 0.4), (0.395, 0.4), (0.3, 0.4)):
-        known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": draft, "lookup": lookup})
+        known.costs.calibrate(Calibration({1: 1.0, 33: 1.0}, {"draft": draft, "lookup": lookup}))
         chosen.append(controller.plan(offers).source)
 
     assert chosen == ["draft", "draft", "lookup", "lookup", "draft"]

@@ -186,7 +186,7 @@ def test_a_new_calibration_forgets_what_was_compared_with_the_old_one() -> None:
     priced = costs()
     for _ in range(9):
         priced.observe("", 0, 99.0)
-    priced.calibration = Calibration({1: 10.0, 33: 20.0}, {"draft": 1.0})
+    priced.calibrate(Calibration({1: 10.0, 33: 20.0}, {"draft": 1.0}))
 
     assert priced.plain_s == pytest.approx(10.0)
     assert priced.price_s("draft", 32) == pytest.approx(52.0)

@@ -11,7 +11,7 @@ from engine.models.model_files import object_at, positive, real
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
 from engine.vision.towers.qwen import rotated
-from engine.vision.towers.steps import PictureRows, Steps, by_rows
+from engine.vision.towers.steps import PictureRows, Steps, mapped_twice
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
@@ -28,7 +28,7 @@ def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: 
         states = yield from _block(tensors, f"transformer.layers.{layer}", states, turns, heads, bend)
     if "patch_merger.merging_layer.weight" in tensors:
         states = _merged(tensors, states, config, span)
-    return [(yield from _rows(tensors, states))]
+    return [(yield from mapped_twice(tensors, states, "linear_1", "linear_2"))]
 
 
 def _block(
@@ -52,15 +52,6 @@ def _block(
         return attended + tensors.linear(bend(gate) * up, f"{name}.feed_forward.down_proj")
 
     return steps.block(states, parts, rest)
-
-
-def _rows(tensors: Tensors, states: mx.array) -> Steps:
-    wide = tensors["linear_1.bias"].size if "linear_1.bias" in tensors else tensors["linear_1.weight"].shape[0]
-    return by_rows(
-        lambda at: tensors.linear(nn.gelu(tensors.linear(states[at], "linear_1")), "linear_2"),
-        states.shape[0],
-        2 * wide * (states.shape[1] + wide),
-    )
 
 
 def _angles(config: VisionConfig, span: PictureSpan, width: int) -> mx.array:

@@ -14,7 +14,7 @@ import mlx.nn as nn
 from engine.models.model_files import entries, positive
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.steps import PictureRows, Steps, by_rows
+from engine.vision.towers.steps import PictureRows, Steps, mapped_twice
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
@@ -117,9 +117,6 @@ def _merged(tensors: Tensors, name: str, states: mx.array, config: VisionConfig,
     if normed_first:
         states = tensors.layer_norm(states, f"{name}.norm")
     squares = in_squares(states, config)
-
-    def made(at: slice) -> mx.array:
-        normed = squares[at] if normed_first else tensors.layer_norm(squares[at], f"{name}.norm")
-        return tensors.linear(nn.gelu(tensors.linear(normed, f"{name}.linear_fc1")), f"{name}.linear_fc2")
-
-    return by_rows(made, squares.shape[0], 4 * squares.shape[1] ** 2)
+    if not normed_first:
+        squares = tensors.layer_norm(squares, f"{name}.norm")
+    return mapped_twice(tensors, squares, f"{name}.linear_fc1", f"{name}.linear_fc2")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import mlx.core as mx
-import mlx.nn as nn
 
 from engine.models.model_files import positive
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers.qwen import angles, block, in_squares
-from engine.vision.towers.steps import PictureRows, by_rows
+from engine.vision.towers.steps import PictureRows, mapped_twice
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
@@ -22,14 +19,5 @@ def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: 
     turns = angles(config, span, states.shape[-1] // heads)
     for number in range(depth):
         states = yield from block(tensors, f"blocks.{number}", states, turns, heads, ("fc1", "fc2"))
-    return [(yield from merged(tensors, tensors.layer_norm(states, "merger.ln_q"), config))]
-
-
-def merged(tensors: Tensors, normed: mx.array, config: VisionConfig) -> Generator[None, None, mx.array]:
-    """A row for each square of patches."""
-    squares = in_squares(normed, config)
-    return by_rows(
-        lambda at: tensors.linear(nn.gelu(tensors.linear(squares[at], "merger.mlp.0")), "merger.mlp.2"),
-        squares.shape[0],
-        4 * squares.shape[1] ** 2,
-    )
+    squares = in_squares(tensors.layer_norm(states, "merger.ln_q"), config)
+    return [(yield from mapped_twice(tensors, squares, "merger.mlp.0", "merger.mlp.2"))]

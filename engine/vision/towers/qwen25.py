@@ -12,9 +12,8 @@ import numpy as np
 from engine.models.model_files import entries, positive
 from engine.models.vision_config import VisionConfig
 from engine.vision.towers import steps
-from engine.vision.towers.qwen import angles, turned
-from engine.vision.towers.qwen2 import merged
-from engine.vision.towers.steps import PictureRows, Steps
+from engine.vision.towers.qwen import angles, in_squares, turned
+from engine.vision.towers.steps import PictureRows, Steps, mapped_twice
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
 
@@ -36,7 +35,8 @@ def rows_of(tensors: Tensors, config: VisionConfig, span: PictureSpan, patches: 
     for number in range(depth):
         within = None if number in whole else windows
         states = yield from _block(tensors, f"blocks.{number}", states, turns, heads, within)
-    return [(yield from merged(tensors, tensors.rms_norm(states, "merger.ln_q"), config))]
+    squares = in_squares(tensors.rms_norm(states, "merger.ln_q"), config)
+    return [(yield from mapped_twice(tensors, squares, "merger.mlp.0", "merger.mlp.2"))]
 
 
 def _windows(config: VisionConfig, span: PictureSpan) -> _Windows:

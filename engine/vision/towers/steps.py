@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 import mlx.core as mx
+import mlx.nn as nn
 
 from engine.models.vision_config import queries_at_once
+from engine.vision.towers.tensors import Tensors
 
 # Work of one step: some hundredths of a second on the slowest Macs, and on a busy processor. With fewer rows at once a
 # processor reads the weights too often: MEASURED, 64 rows at once took a tower of width 256 8 % longer, 32 took 25 %.
@@ -26,6 +28,16 @@ def by_rows(made: Callable[[slice], mx.array], count: int, flops: float) -> Step
     """The results of `made` for all `count` rows, a step at a time; each row takes about `flops`."""
     (rows,) = yield from _by_rows(lambda at: [made(at)], count, flops)
     return rows
+
+
+def mapped_twice(tensors: Tensors, rows: mx.array, first: str, second: str) -> Steps:
+    """`rows` (n, width) through two linear maps with a GELU between them, as most towers end."""
+    wide = tensors[f"{first}.weight"].shape[0]
+    return by_rows(
+        lambda at: tensors.linear(nn.gelu(tensors.linear(rows[at], first)), second),
+        rows.shape[0],
+        2 * wide * (rows.shape[1] + wide),
+    )
 
 
 def block(
