@@ -330,7 +330,8 @@ class ProjectFilesController(QObject):
 
     def copy(self, place: int, to: int) -> None:
         """A copy of a chat has its documents, too."""
-        if files := self.files(place):
+        files = self.files(place)
+        if files or any(change.place == place for change in self._asked):
             self._known[to] = FileList.of([(to, each) for each in files])
             self._work[to] = False
             self._alone((to,), partial(copy_database, self.database(place), self.database(to)))

@@ -96,6 +96,7 @@ class ProgramModels(QObject):
         self._comes_back = False  # the user's pair was unloaded for a program
         self._brought = ""  # folder of the model that replaced it
         models.models_changed.connect(self._collect)
+        models.pair_changed.connect(self._on_pair)
         settings.changed.connect(self._on_setting)
         bridge.event_arrived.connect(self._on_event)
 
@@ -180,11 +181,16 @@ class ProgramModels(QObject):
 
     def _on_failed(self, wanted: bool) -> None:
         """If nothing was loaded the user's pair may still be there; if it was unloaded, load it."""
+        comes_back = self._comes_back
         self._pair.regain()
         nothing = self._engine.state().main is None and not wanted
-        if self._comes_back and (nothing or self._pair.pair.state is PairState.READY):
+        if comes_back and (nothing or self._pair.pair.state is PairState.READY):
             self._comes_back = False
             self._pair.wake()
+
+    def _on_pair(self) -> None:
+        if self._pair.pair.state in (PairState.LOADING, PairState.READY):
+            self._comes_back = False  # the user has it, or another, and may unload it
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Queued) and not event.guest:

@@ -16,6 +16,7 @@ from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.cards import Hairline, SettingRow, Words
+from app.views.widgets.fields import take_typed
 from app.views.widgets.translated import Translated
 from app.words.options import option_name
 
@@ -61,7 +62,7 @@ class OptionForm(Translated, QWidget):
     def __init__(self, theme: Theme, *, with_prompt: bool = True) -> None:
         super().__init__()
         self._theme = theme
-        self._scope = Scope.CHAT
+        self.scope = Scope.CHAT  # of what is shown
         self._values: Mapping[str, Any] = {}  # of every option, the ones that apply
         self._view = OptionsView({}, {}, {}, (), "")
         names = (*((_PROMPT,) if with_prompt else ()), *_ROWS, _SCHEMA, _DRAFTING)
@@ -71,7 +72,7 @@ class OptionForm(Translated, QWidget):
         self._arrange()
         for name, field in self.fields.items():
             field.field.chosen.connect(lambda *values, name=name: self._put(name, *values))
-            field.leave.clicked.connect(lambda _checked=False, name=name: self.dropped.emit(_options_of(name)))
+            field.leave.clicked.connect(lambda _checked=False, name=name: self._drop(name))
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -94,18 +95,31 @@ class OptionForm(Translated, QWidget):
         for each, value in zip(_options_of(name), values, strict=True):
             self.put.emit(each, value)
 
-    def set_forms(self, possible: bool, model_name: str) -> None:
-        """Whether the model can be held to a schema."""
+    def _drop(self, name: str) -> None:
+        take_typed(self)
+        self.dropped.emit(_options_of(name))
+
+    @property
+    def _schema(self) -> SchemaField:
         schema = self.fields[_SCHEMA].field
         assert isinstance(schema, SchemaField)
-        schema.set_possible(possible, model_name)
+        return schema
+
+    def set_forms(self, possible: bool, model_name: str) -> None:
+        """Whether the model can be held to a schema."""
+        self._schema.set_possible(possible, model_name)
+
+    def leave(self) -> None:
+        """Before it shows another chat, model or project: what is typed counts for the one that it shows."""
+        take_typed(self)
+        self._schema.leave()
 
     def show_options(
         self, view: OptionsView, scope: Scope, efforts: Sequence[str], *, limits: bool, sees: bool
     ) -> None:
         """`efforts`: how much the model can be asked to think; `limits`: its thinking can be limited."""
         self._view = view
-        self._scope = scope
+        self.scope = scope
         thinking = self.fields["thinking"].field
         assert isinstance(thinking, ThinkingField)
         if efforts:
@@ -152,7 +166,7 @@ class OptionForm(Translated, QWidget):
                 Scope.CHAT: self.tr("This chat only"),
                 Scope.MODEL: self.tr("Default for this model"),
                 Scope.PROJECT: self.tr("This project"),
-            }[self._scope]
+            }[self.scope]
         return {
             "preset": self.tr("From preset"),
             "model": self.tr("Default for this model"),

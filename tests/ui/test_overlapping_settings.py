@@ -1,0 +1,253 @@
+"""Acts that overlap in settings, projects, other Macs and the server: what is typed counts for what it was typed for,
+and an answer that comes later changes nothing that is no longer as it was asked.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.controllers.schemas import SchemaKind
+from app.view_models.chat_options import Scope
+from app.view_models.model_list import PairState
+from app.views.settings.machines import MachinesPage
+from app.views.settings.schema_field import SchemaField
+from app.views.widgets.cards import SettingRow
+from app.views.widgets.fields import NumberField
+from engine import MachineRefusal, MachineUnavailable, StationPhase
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.notices import NoticeServer
+from tests.helpers.stillness import still
+from tests.ui.test_draft_elsewhere import lacks, says
+from tests.ui.test_machines import STUDIO, Others, others
+from tests.ui.test_overlapping_acts import disk, held
+from tests.ui.test_overlapping_tools import make_project
+from tests.ui.test_program_models import LESSER, THEIRS, asking
+from tests.ui.test_program_models import harness as programs
+from tests.ui.test_updates import Asked, asked, server
+
+__all__ = ["asked", "others", "programs", "server"]
+
+OTHER = model_info("/models/Other-4B", 4_000_000_000)
+
+
+def type_into(field: QWidget, words: str) -> None:
+    """And leave the focus there."""
+    field.setFocus()
+    if isinstance(field, NumberField):
+        field.selectAll()
+    QTest.keyClicks(field, words)
+
+
+def options_of_projects(app: AppHarness, *projects: int) -> list[dict[str, object]]:
+    return [dict(app.chats.projects.get(each).options) for each in projects]
+
+
+# What is typed
+
+
+@pytest.mark.parametrize(("name", "typed", "value"), [("max_tokens", "500", 500), ("temperature", "1.5", 1.5)])
+def test_an_option_that_is_typed_for_a_project_is_not_the_next_one_s(
+    app: AppHarness, qtbot: QtBot, name: str, typed: str, value: object
+) -> None:
+    project, other = make_project(app, qtbot), make_project(app, qtbot)
+    page = app.window.project_page
+    page.show(project)
+    still()
+    type_into(page.form.settings.fields[name].field, typed)
+    page.show(other)
+    still()
+    assert options_of_projects(app, project, other) == [{name: value}, {}]
+
+
+def test_a_faulty_schema_of_a_project_is_not_shown_in_the_next_one(app: AppHarness, qtbot: QtBot) -> None:
+    project, other = make_project(app, qtbot), make_project(app, qtbot)
+    page = app.window.project_page
+    page.show(project)
+    still()
+    field = page.form.settings.fields["schema"].field
+    assert isinstance(field, SchemaField)
+    field.choice.set_value(SchemaKind.OWN)
+    field.choice.chosen.emit(SchemaKind.OWN)
+    type_into(field.own, '{"type": ')
+    page.show(other)
+    still()
+    assert (field.choice.value, field.own.text(), field.fault.text()) == (SchemaKind.NONE, "", "")
+
+
+def test_an_option_that_is_typed_for_a_chat_is_not_its_models(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Question")
+    app.window.chat_settings.toggle_panel()
+    panel = app.window.chat_settings.panel
+    still()
+    type_into(panel.fields["max_tokens"].field, "500")
+    QTest.mouseClick(panel.scopes.buttons[1], Qt.MouseButton.LeftButton)
+    app.window.composer.take_focus()
+    still()
+    owns = [app.chats.options.view(each).own for each in (Scope.CHAT, Scope.MODEL)]
+    assert owns == [{"max_tokens": 500}, {}]
+
+
+def test_an_option_that_is_typed_for_a_model_is_not_the_next_ones(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, models={each.folder: each for each in (MAIN, DRAFT, OTHER)}) as app:
+        app.ask(qtbot, "Question")
+        app.window.chat_settings.toggle_panel()
+        panel = app.window.chat_settings.panel
+        still()
+        QTest.mouseClick(panel.scopes.buttons[1], Qt.MouseButton.LeftButton)
+        type_into(panel.fields["max_tokens"].field, "500")
+        app.models.choose_main(OTHER.folder)
+        qtbot.waitUntil(app.is_settled)
+        app.window.composer.take_focus()
+        still()
+        assert app.application.settings.model_defaults == {MAIN.folder: {"max_tokens": 500}}
+
+
+def test_defaults_are_restored_though_a_number_is_being_typed(app: AppHarness, qtbot: QtBot) -> None:
+    window = app.show_settings("chat")
+    qtbot.waitUntil(window.isActiveWindow)
+    type_into(window.sampling.fields["max_tokens"], "500")
+    QTest.mouseClick(window.sampling.reset, Qt.MouseButton.LeftButton)
+    window.show_page("general")
+    assert app.application.settings.max_tokens is None
+
+
+def test_a_chat_is_reset_though_a_number_is_being_typed(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Question")
+    app.chats.options.put(Scope.CHAT, "temperature", 1.5)
+    app.window.chat_settings.toggle_panel()
+    panel = app.window.chat_settings.panel
+    still()
+    type_into(panel.fields["max_tokens"].field, "500")
+    QTest.mouseClick(panel.reset, Qt.MouseButton.LeftButton)
+    app.window.composer.take_focus()
+    still()
+    assert app.chats.options.view(Scope.CHAT).own == {}
+
+
+# Presets and documents
+
+
+def test_a_chat_that_is_opened_while_its_preset_is_deleted_keeps_its_settings(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "Question")
+        chat_id = app.chats.chat_id
+        app.chats.options.put(Scope.CHAT, "temperature", 1.5)
+        app.chats.options.save_preset("Warm")
+    with open_app(tmp_path, qtbot) as app:
+        options = app.chats.options
+        with held(disk(app)):
+            options.delete_preset(options.presets.all()[0]["id"])
+            app.chats.open_chat(chat_id)
+        app.wait_until_stored(qtbot)
+        still()
+        assert options.view(Scope.CHAT).own == {"temperature": 1.5}
+
+
+def test_a_copy_of_a_chat_has_the_document_that_was_just_added(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    app.ask(qtbot, "Question")
+    chat_id = app.chats.chat_id
+    documents = app.chats.documents
+    with held(documents._changes):
+        documents.add(-chat_id, [tmp_path / "a.txt"])
+        app.chats.duplicate(chat_id)
+        qtbot.waitUntil(lambda: app.chats.chat_id != chat_id)
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(-app.chats.chat_id)] == ["a.txt"])
+    assert [each.name for each in documents.files(-chat_id)] == ["a.txt"]
+
+
+def test_a_file_that_was_opened_in_a_chat_is_attached_there(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[1]")
+    app.ask(qtbot, "Question")
+    chat_id = app.chats.chat_id
+
+    def attached() -> list[str]:
+        return [row.name for row in app.window.composer.attached_rows()]
+
+    with held(app.application.file_controllers.imports._worker):
+        app.window.files.opener.open(QUrl.fromLocalFile(str(tmp_path / "a.json")))
+        app.chats.new_chat()
+    app.application.file_controllers.imports.ask_whether_ours("", lambda _ours: app.chats.open_chat(chat_id))
+    qtbot.waitUntil(lambda: attached() == ["a.json"])
+    app.chats.new_chat()
+    assert attached() == []
+
+
+# What is not so now
+
+
+def test_a_search_finds_no_row_that_is_hidden(app: AppHarness) -> None:
+    window = app.show_settings()
+    named = {each.name for each in window.places()}
+    hidden = {row.name.text() for row in window.findChildren(SettingRow) if row.isHidden()}
+    assert "Another port" in hidden
+    assert not named & hidden
+
+
+# Programs
+
+
+def test_a_pair_that_was_unloaded_by_its_user_does_not_come_back_after_a_program(
+    programs: AppHarness, qtbot: QtBot
+) -> None:
+    server = programs.application.server
+    asked = asking(server, "Other-4B")
+    qtbot.waitUntil(lambda: asked.done and programs.models.pair.state is PairState.UNLOADED)
+    programs.models.choose_main(LESSER.folder)
+    qtbot.waitUntil(programs.is_settled)
+    programs.models.eject()
+    loads = len(programs.engine.loads)
+    asked = asking(server, "Other-4B", ttl=0)
+    qtbot.waitUntil(lambda: asked.done and programs.engine.state().main is None)
+    still()
+    assert programs.engine.loads[loads:] == [THEIRS]
+
+
+# Other Macs
+
+
+def test_a_machine_that_drafts_meanwhile_lacks_nothing(
+    tmp_path: Path, others: Others, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+    asked: list[object] = []
+
+    def offer(*what: object) -> None:
+        asked.append(what)
+        gate.wait()
+        raise MachineUnavailable(STUDIO.address, MachineRefusal.NO_MODEL)
+
+    monkeypatch.setattr("app.controllers.station.machine_offer", offer)
+    with open_app(tmp_path, qtbot) as app:
+        page = app.open_page(MachinesPage)
+        qtbot.waitUntil(page.station.isVisible)
+        station = app.application.machines.station
+        station.choose(STUDIO.fingerprint)
+        try:
+            lacks(app)
+            qtbot.waitUntil(lambda: bool(asked))
+            says(app, StationPhase.READY)
+        finally:
+            gate.set()
+        qtbot.waitUntil(lambda: station._asked is None)
+        assert station.state.error is None
+        assert not others.supplied
+
+
+# Updates
+
+
+def test_no_update_is_offered_once_that_is_turned_off(asked: Asked, server: NoticeServer, qtbot: QtBot) -> None:
+    asked.updates.look()
+    asked.settings.tells_updates = False
+    qtbot.waitUntil(lambda: not asked.updates.is_asking)
+    assert server.asked
+    assert asked.found == []
