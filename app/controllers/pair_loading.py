@@ -341,7 +341,8 @@ class PairLoading(QObject):
             self.idle_timer.stop()
 
     def _on_idle(self) -> None:
-        if self._is_free:
+        state = self._engine.state()
+        if self._is_free and not (state.running or state.queued):  # of other programs; the last one's end begins anew
             self.unload()
 
     def _on_setting(self, name: str) -> None:

@@ -5,7 +5,9 @@ and an answer that comes later changes nothing that is no longer as it was asked
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
@@ -15,25 +17,27 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.schemas import SchemaKind
 from app.view_models.chat_options import Scope
+from app.view_models.machines import AskingState, PlanView
 from app.view_models.model_list import PairState
 from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.fields import NumberField
-from engine import MachineRefusal, MachineUnavailable, StationPhase
+from engine import Helping, HubSource, MachineRefusal, MachineUnavailable, StationPhase
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.notices import NoticeServer
 from tests.helpers.stillness import still
 from tests.ui.test_draft_elsewhere import lacks, says
-from tests.ui.test_machines import STUDIO, Others, others
+from tests.ui.test_machines import COMMIT, STUDIO, Others, others
+from tests.ui.test_machines import harness as macs
 from tests.ui.test_overlapping_acts import disk, held
 from tests.ui.test_overlapping_tools import make_project
 from tests.ui.test_program_models import LESSER, THEIRS, asking
 from tests.ui.test_program_models import harness as programs
 from tests.ui.test_updates import Asked, asked, server
 
-__all__ = ["asked", "others", "programs", "server"]
+__all__ = ["asked", "macs", "others", "programs", "server"]
 
 OTHER = model_info("/models/Other-4B", 4_000_000_000)
 
@@ -181,6 +185,29 @@ def test_a_file_that_was_opened_in_a_chat_is_attached_there(app: AppHarness, qtb
     assert attached() == []
 
 
+# What is asked for
+
+
+def test_all_that_was_asked_for_before_the_chats_are_open_comes(tmp_path: Path, qtbot: QtBot) -> None:
+    with AppHarness(tmp_path) as app:
+        app.application.open_quick_ask()
+        app.application.show_settings("server")
+        app.open(qtbot)
+        assert app.application.settings_window().isVisible()
+        assert app.window.tools.desktop.quick_ask.isVisible()
+
+
+def test_a_token_that_cannot_be_one_is_refused_aloud(app: AppHarness, qtbot: QtBot) -> None:
+    window = app.show_settings("advanced")
+    qtbot.waitUntil(window.isActiveWindow)
+    hub = window.advanced.hub
+    hub.token.setFocus()
+    hub.token.insert("토큰")
+    window.show_page("general")
+    assert hub._token_row.explanation.text() == "The value of Token cannot be used."
+    assert hub.token.text() == ""
+
+
 # What is not so now
 
 
@@ -211,7 +238,89 @@ def test_a_pair_that_was_unloaded_by_its_user_does_not_come_back_after_a_program
     assert programs.engine.loads[loads:] == [THEIRS]
 
 
+def test_no_model_is_unloaded_under_a_programs_reply(programs: AppHarness, qtbot: QtBot) -> None:
+    server, engine, timer = programs.application.server, programs.engine, programs.models.idle_timer
+    programs.application.settings.unload_after_min = 5
+    engine.gate.hold()
+    first = asking(server, "default")
+    qtbot.waitUntil(lambda: bool(engine.state().running))
+    second = asking(server, "default")
+    qtbot.waitUntil(lambda: bool(engine.state().queued))
+    engine.gate.let_through(len(Script().pieces))
+    qtbot.waitUntil(lambda: first.done and timer.isActive())
+    timer.timeout.emit()
+    engine.gate.open()
+    qtbot.waitUntil(lambda: second.done)
+    assert " 200 " in second.answer
+
+
 # Other Macs
+
+
+def test_two_macs_that_were_replaced_before_they_began_are_not_used_later(macs: AppHarness, qtbot: QtBot) -> None:
+    page = macs.open_page(MachinesPage)
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    macs.engine.gate.hold()
+    macs.window.composer.send("Question")
+    qtbot.waitUntil(lambda: macs.chats.generating)
+    page.plan.run.click()
+    macs.models.choose_main(MAIN.folder)  # as it is, which ends the wait
+    macs.engine.gate.open()
+    macs.wait_until_quiet(qtbot)
+    macs.models.unload()
+    macs.ask(qtbot, "Question")
+    assert not any(macs.engine.helping)
+
+
+def test_a_mac_that_is_removed_while_a_model_is_loaded_over_it_helps_no_more(macs: AppHarness, qtbot: QtBot) -> None:
+    page = macs.open_page(MachinesPage)
+    qtbot.waitUntil(page.plan.run.isEnabled)
+    page.plan.run.click()
+    assert macs.models.pair.state is PairState.LOADING
+    macs.application.machines.remove(STUDIO.fingerprint)
+    qtbot.waitUntil(lambda: macs.models.pair.state is PairState.READY)
+    assert macs.models.pair.helper is None
+    assert macs.engine.helping[-1] == ()
+
+
+class _Copying:
+    """In place of a server of a model's files."""
+
+    is_over = False
+    share = 0.5
+
+    def __init__(self, _helping: Helping, folder: str, _source: HubSource, on_use: Callable[[bool], None]) -> None:
+        self.folder = folder
+        self.on_use = on_use
+
+    def start(self) -> None:
+        self.on_use(True)
+
+    def end(self, _timeout_s: float = 0.0) -> None:
+        pass
+
+
+def test_the_end_of_one_copy_does_not_end_the_next(macs: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    servers: list[_Copying] = []
+
+    def made(*parts: Any) -> _Copying:
+        servers.append(_Copying(*parts))
+        return servers[-1]
+
+    monkeypatch.setattr("app.controllers.file_serving.ModelFileServer", made)
+    serving = macs.application.machines.file_serving
+    helping = Helping(STUDIO, str(macs.paths.machines))
+    lacks_model = MachineUnavailable(STUDIO.address, MachineRefusal.NO_MODEL)
+    for folder in ("/m/First", "/m/Second"):
+        view = PlanView(folder, STUDIO.fingerprint, AskingState.REFUSED, error=lacks_model)
+        serving.follow(view, helping, HubSource("org/Model", COMMIT))
+    assert [each.folder for each in servers] == ["/m/First", "/m/Second"]
+    servers[0].on_use(False)
+    still()
+    assert serving.is_used
+    servers[1].on_use(False)
+    still()
+    assert not serving.is_used
 
 
 def test_a_machine_that_drafts_meanwhile_lacks_nothing(
