@@ -238,6 +238,20 @@ def test_a_pair_that_was_unloaded_by_its_user_does_not_come_back_after_a_program
     assert programs.engine.loads[loads:] == [THEIRS]
 
 
+def test_a_program_that_waits_for_what_was_chosen_does_not_bring_it_back(programs: AppHarness, qtbot: QtBot) -> None:
+    server, engine = programs.application.server, programs.engine
+    engine.gate.hold()
+    asking(server, "Other-4B", stream=True)
+    qtbot.waitUntil(lambda: bool(engine.state().running))
+    waiting = asking(server, "default")
+    qtbot.waitUntil(lambda: server.state.requests == 2)
+    programs.models.choose_main(LESSER.folder)
+    engine.gate.open()
+    qtbot.waitUntil(lambda: waiting.done and programs.is_settled())
+    assert '"code":"model_changed"' in waiting.answer
+    assert (engine.loads[-1][0], programs.models.pair.state) == (LESSER.folder, PairState.READY)
+
+
 def test_no_model_is_unloaded_under_a_programs_reply(programs: AppHarness, qtbot: QtBot) -> None:
     server, engine, timer = programs.application.server, programs.engine, programs.models.idle_timer
     programs.application.settings.unload_after_min = 5
