@@ -404,10 +404,10 @@ class ChatOptions(QObject):
             main = main or self._main()
             self._put_model_values(main, self._model_values(main) | checked)
 
-    def keep_for_model(self, name: str) -> None:
-        """Move the open chat's own value to the model's defaults."""
+    def keep_for_model(self, name: str, main: str = "") -> None:
+        """Move the open chat's own value to the defaults of this model, or of the present one."""
         if name in (own := known(self._own(self.chat_id))):
-            self.put(Scope.MODEL, name, own[name])
+            self.put(Scope.MODEL, name, own[name], main)
             self.drop(Scope.CHAT, name)
 
     def drop(self, scope: Scope, *names: str) -> None:

@@ -121,6 +121,8 @@ class ProgramModels(QObject):
         pair = self._pair.pair
         if self._is_own(model):
             self._bring_own(model, refuse)
+        elif model.default and pair.main_folder not in ("", folder):  # another is chosen; the server will know it
+            refuse(RepliesUnderWay(folder))
         elif not self._settings.server_keep_min:
             refuse(NoModelLoaded())
         elif self._is_needed or pair.state is PairState.LOADING or pair.draft_state is DraftState.LOADING:
@@ -355,6 +357,10 @@ class ServerController(QObject):
     def is_on(self) -> bool:
         """Whether the user wants it; `state` has whether it runs."""
         return self._settings.server_on
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state.phase is ServerPhase.FAILED
 
     @property
     def is_asked(self) -> bool:

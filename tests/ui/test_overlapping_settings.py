@@ -23,7 +23,7 @@ from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.fields import NumberField
-from engine import Helping, HubSource, MachineRefusal, MachineUnavailable, StationPhase
+from engine import Helping, HubSource, MachineRefusal, MachineUnavailable, ServerPhase, ServerState, StationPhase
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.notices import NoticeServer
@@ -112,6 +112,18 @@ def test_an_option_that_is_typed_for_a_model_is_not_the_next_ones(tmp_path: Path
         app.window.composer.take_focus()
         still()
         assert app.application.settings.model_defaults == {MAIN.folder: {"max_tokens": 500}}
+
+
+def test_an_effort_is_kept_for_the_model_that_its_menu_names(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, models={each.folder: each for each in (MAIN, DRAFT, OTHER)}) as app:
+        app.ask(qtbot, "Question")
+        app.chats.options.put(Scope.CHAT, "thinking", "high")
+        menu = app.window.composer.effort.menu()
+        app.models.choose_main(OTHER.folder)
+        qtbot.waitUntil(app.is_settled)
+        (keep,) = [each for each in menu.actions() if "Main 8B" in each.text()]
+        keep.trigger()
+        assert app.application.settings.model_defaults == {MAIN.folder: {"thinking": "high"}}
 
 
 def test_defaults_are_restored_though_a_number_is_being_typed(app: AppHarness, qtbot: QtBot) -> None:
@@ -206,6 +218,16 @@ def test_a_token_that_cannot_be_one_is_refused_aloud(app: AppHarness, qtbot: QtB
     window.show_page("general")
     assert hub._token_row.explanation.text() == "The value of Token cannot be used."
     assert hub.token.text() == ""
+
+
+def test_that_the_server_has_failed_is_said_until_it_runs(app: AppHarness) -> None:
+    server, banner = app.application.server, app.window.banner
+    server._on_state(ServerState(ServerPhase.FAILED, error="InternalError"))
+    app.models.pair_changed.emit()
+    assert banner.isVisible()
+    assert banner.title.text() == "The server is not running"
+    server._on_state(ServerState(ServerPhase.RUNNING))
+    assert not banner.isVisible()
 
 
 # What is not so now
