@@ -31,7 +31,7 @@ from tests.helpers.stillness import still
 from tests.ui.test_draft_elsewhere import lacks, says
 from tests.ui.test_machines import COMMIT, STUDIO, Others, others
 from tests.ui.test_machines import harness as macs
-from tests.ui.test_overlapping_acts import disk, held
+from tests.ui.test_overlapping_acts import disk, held, quit_at_once
 from tests.ui.test_overlapping_tools import make_project
 from tests.ui.test_program_models import LESSER, THEIRS, asking
 from tests.ui.test_program_models import harness as programs
@@ -195,6 +195,24 @@ def test_a_file_that_was_opened_in_a_chat_is_attached_there(app: AppHarness, qtb
     qtbot.waitUntil(lambda: attached() == ["a.json"])
     app.chats.new_chat()
     assert attached() == []
+
+
+def test_a_document_of_a_chat_that_was_just_made_is_there_after_the_end(tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "a.txt").write_text("words")
+
+    def named(app: AppHarness) -> dict[int, list[str]]:
+        return {chat: [each.name for each in files] for chat, files in app.chats.documents.of_chats().items() if files}
+
+    with open_app(tmp_path / "profile", qtbot) as app:
+        app.chats.documents.add(0, [tmp_path / "a.txt"])
+        qtbot.waitUntil(lambda: bool(app.chats.documents.listed(0).ready))
+        app.window.composer.send("Question")
+        qtbot.waitUntil(lambda: app.chats.chat_id != 0)
+        chat_id = app.chats.chat_id
+        quit_at_once(app)
+    with open_app(tmp_path / "profile", qtbot) as app:
+        qtbot.waitUntil(lambda: bool(named(app)))
+        assert named(app) == {chat_id: ["a.txt"]}
 
 
 # What is asked for
