@@ -528,13 +528,14 @@ class Lending(QObject):
             self.changed.emit()
 
     def _offer(self) -> None:
-        """Offer every model that can run partly here, and the memory that the loaded pair leaves."""
+        """Offer every model that can run partly here, and the memory that the loaded models leave."""
         if self._process is None:
             return
         models = self._models.models
-        own = 0
+        used = self._models.in_memory
         if self._models.pair.state in (PairState.LOADING, PairState.READY):
-            own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
+            used |= {model.folder for model in models if model.is_main or model.is_draft}
+        own = sum(model.fit.needed_bytes for model in models if model.fit and model.folder in used)
         offers = (model.folder for model in models if model.drafter is None)
         offered = {folder: self._models.library.source(folder) for folder in offers}, max(0, model_memory_bytes() - own)
         if offered != self._offered:

@@ -40,7 +40,9 @@ from engine import (
     LoadAborted,
     ModelFailed,
     ModelInfo,
+    ModelReady,
     ModelRole,
+    ModelUnloaded,
     NoModelLoaded,
     PromptProgress,
     Queued,
@@ -174,12 +176,14 @@ class ProgramModels(QObject):
             self._pair.wake()
         else:
             self._pair.rest_pair()
-            self._engine.unload(lambda _event: None)
+            self._engine.unload(partial(self._hear, False))
 
     def _hear(self, of_draft: bool, event: Event) -> None:
         """Called on the engine's thread. `of_draft`: the draft of the user's main model was replaced."""
         if isinstance(event, ModelFailed) and (of_draft or event.role is ModelRole.MAIN):
             self._post(partial(self._on_failed, isinstance(event.error, LoadAborted | EngineClosed)))
+        elif isinstance(event, ModelReady | ModelUnloaded):
+            self._post(self._pair.models_changed.emit)
 
     def _on_failed(self, wanted: bool) -> None:
         """If nothing was loaded the user's pair may still be there; if it was unloaded, load it."""

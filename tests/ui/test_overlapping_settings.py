@@ -23,7 +23,16 @@ from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.fields import NumberField
-from engine import Helping, HubSource, MachineRefusal, MachineUnavailable, ServerPhase, ServerState, StationPhase
+from engine import (
+    Helping,
+    HubSource,
+    MachineRefusal,
+    MachineUnavailable,
+    ServerPhase,
+    ServerState,
+    StationPhase,
+    model_memory_bytes,
+)
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.notices import NoticeServer
@@ -308,6 +317,29 @@ def test_no_model_is_unloaded_under_a_programs_reply(programs: AppHarness, qtbot
     assert " 200 " in second.answer
 
 
+class _Lends:
+    """In place of the process that lends."""
+
+    def __init__(self) -> None:
+        self.memory_bytes = 0
+
+    def offer(self, _models: object, memory_bytes: int) -> None:
+        self.memory_bytes = memory_bytes
+
+
+def test_what_a_programs_model_takes_is_not_lent(programs: AppHarness, qtbot: QtBot) -> None:
+    lending, lends = programs.application.machines.lending, _Lends()
+    lending._process = lends  # type: ignore[assignment]
+    try:
+        asked = asking(programs.application.server, "Other-4B")
+        qtbot.waitUntil(lambda: asked.done and programs.models.pair.state is PairState.UNLOADED)
+        still()
+        needed = {each.folder: each.fit.needed_bytes for each in programs.models.models if each.fit}
+        assert lends.memory_bytes == model_memory_bytes() - sum(needed[folder] for folder in THEIRS)
+    finally:
+        lending._process = None
+
+
 # Other Macs
 
 
@@ -403,6 +435,27 @@ def test_a_machine_that_drafts_meanwhile_lacks_nothing(
         qtbot.waitUntil(lambda: station._asked is None)
         assert station.state.error is None
         assert not others.supplied
+
+
+# Recently Deleted
+
+
+def test_what_is_chosen_in_recently_deleted_stays_when_more_is_deleted(app: AppHarness, qtbot: QtBot) -> None:
+    chats = []
+    for question in ("First", "Second", "Third"):
+        app.chats.new_chat()
+        app.ask(qtbot, question)
+        chats.append(app.chats.chat_id)
+    for chat_id in chats[:2]:
+        app.chats.delete_chats([chat_id])
+        app.wait_until_quiet(qtbot)
+    trash = app.window.sidebar.show_trash()
+    still()
+    trash.list.setCurrentIndex(trash._model.index(1))
+    app.chats.delete_chats(chats[2:])
+    app.wait_until_quiet(qtbot)
+    still()
+    assert [each.title for each in trash.list.chosen()] == ["First"]
 
 
 # Updates
