@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.schemas import SchemaKind
 from app.view_models.chat_options import Scope
 from app.view_models.machines import AskingState, PlanView
 from app.view_models.model_list import PairState
+from app.views.chats.trash_window import TrashWindow
 from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.widgets.cards import SettingRow
@@ -456,6 +457,30 @@ def test_what_is_chosen_in_recently_deleted_stays_when_more_is_deleted(app: AppH
     app.wait_until_quiet(qtbot)
     still()
     assert [each.title for each in trash.list.chosen()] == ["First"]
+
+
+@pytest.mark.parametrize("place", ["activity", "quick ask"])
+def test_a_deleted_chat_is_shown_where_it_is(app: AppHarness, qtbot: QtBot, place: str) -> None:
+    quick_ask = app.window.tools.desktop.quick_ask
+    quick_ask.come_to_front()
+    still()
+    QTest.keyClicks(quick_ask.edit, "Question")
+    QTest.keyClick(quick_ask.edit, Qt.Key.Key_Return)
+    app.wait_until_quiet(qtbot)
+    (row,) = app.chats.requests.rows
+    app.chats.delete_chats([row.chat_id])
+    app.wait_until_quiet(qtbot)
+    still()
+    if place == "activity":
+        app.window.speculation.open_activity()
+        activity = app.window.speculation.activity
+        assert activity is not None
+        activity.table.opened.emit(row.chat_id, row.message_id)
+    else:
+        quick_ask.open_button.click()
+    (trash,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, TrashWindow)]
+    assert trash.isVisible()
+    assert [each.title for each in trash.list.chosen()] == ["Question"]
 
 
 # Updates

@@ -308,6 +308,8 @@ class Desktop(QObject):
         self._show_window()
         if chat_id:
             self._chats.open_chat(chat_id)
+            if self._chats.chat_id != chat_id:
+                self._window.sidebar.show_trash()
 
     def _new_chat(self) -> None:
         self._show_window()
