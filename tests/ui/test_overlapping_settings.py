@@ -22,6 +22,7 @@ from app.view_models.model_list import PairState
 from app.views.chats.trash_window import TrashWindow
 from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
+from app.views.settings.server import ServerPage
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.fields import NumberField
 from engine import (
@@ -156,6 +157,16 @@ def test_a_chat_is_reset_though_a_number_is_being_typed(app: AppHarness, qtbot: 
     app.window.composer.take_focus()
     still()
     assert app.chats.options.view(Scope.CHAT).own == {}
+
+
+def test_the_address_that_is_copied_has_the_port_that_is_being_typed(app: AppHarness, qtbot: QtBot) -> None:
+    page = app.open_page(ServerPage)
+    qtbot.waitUntil(page.isActiveWindow)
+    page.port.setFocus()
+    page.port.selectAll()
+    QTest.keyClicks(page.port, "9321")
+    QTest.mouseClick(page.copy_address, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == "http://127.0.0.1:9321"
 
 
 # Presets and documents
