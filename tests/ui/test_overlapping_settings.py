@@ -23,6 +23,7 @@ from app.views.chats.trash_window import TrashWindow
 from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.settings.server import ServerPage
+from app.views.shell.help_menu import ReportDialog
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.fields import NumberField
 from engine import (
@@ -267,6 +268,18 @@ def test_that_the_server_has_failed_is_said_until_it_runs(app: AppHarness) -> No
     assert banner.title.text() == "The server is not running"
     server._on_state(ServerState(ServerPhase.RUNNING))
     assert not banner.isVisible()
+
+
+def test_a_report_is_copied_once_it_is_there(app: AppHarness, qtbot: QtBot) -> None:
+    QApplication.clipboard().setText("mine")
+    with held(app.application._small_files):
+        app.application.help.show_report()
+        (report,) = app.window.findChildren(ReportDialog)
+        report.copy_button.click()
+        assert QApplication.clipboard().text() == "mine"
+    qtbot.waitUntil(report.copy_button.isEnabled)
+    report.copy_button.click()
+    assert "Hunch" in QApplication.clipboard().text()
 
 
 # What is not so now
