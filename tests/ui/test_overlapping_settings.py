@@ -15,6 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.controllers.exports import ExportFormat
+from app.controllers.imports import Imported
 from app.controllers.schemas import SchemaKind
 from app.view_models.chat_options import Scope
 from app.view_models.machines import AskingState, PlanView
@@ -41,6 +43,7 @@ from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.notices import NoticeServer
 from tests.helpers.stillness import still
 from tests.ui.test_draft_elsewhere import lacks, says
+from tests.ui.test_files_dialogs import export, files
 from tests.ui.test_machines import COMMIT, STUDIO, Others, others
 from tests.ui.test_machines import harness as macs
 from tests.ui.test_overlapping_acts import disk, held, quit_at_once
@@ -187,6 +190,29 @@ def test_a_chat_that_is_opened_while_its_preset_is_deleted_keeps_its_settings(tm
         app.wait_until_stored(qtbot)
         still()
         assert options.view(Scope.CHAT).own == {"temperature": 1.5}
+
+
+def test_a_chat_keeps_what_it_has_of_a_preset_whose_import_is_undone(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    options, imports = app.chats.options, files(app).imports
+    app.ask(qtbot, "Question")
+    options.put(Scope.CHAT, "temperature", 1.5)
+    options.save_preset("Warm")
+    export(app, qtbot, ExportFormat.JSON, tmp_path / "x.json")
+    options.delete_preset(options.presets.all()[0]["id"])
+    found: list[Imported] = []
+    imports.previewed.connect(lambda preview: imports.run(preview, again=True))
+    imports.imported.connect(found.append)
+    imports.look([str(tmp_path / "x.json")])
+    qtbot.waitUntil(lambda: bool(found))
+    app.chats.new_chat()
+    options.choose_preset(found[0].presets[0])
+    imports.undo(found[0])
+    app.wait_until_quiet(qtbot)
+    still()
+    assert options.presets.all() == ()
+    assert options.view(Scope.CHAT).own == {"temperature": 1.5}
 
 
 def test_a_copy_of_a_chat_has_the_document_that_was_just_added(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
