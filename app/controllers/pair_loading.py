@@ -348,7 +348,7 @@ class PairLoading(QObject):
 
     def _on_idle(self) -> None:
         state = self._engine.state()
-        if self._is_free and not (state.running or state.queued):  # of other programs; the last one's end begins anew
+        if self._is_free and not (state.running or state.queued):  # of other programs; the last end starts the timer
             self.unload()
 
     def _on_setting(self, name: str) -> None:
