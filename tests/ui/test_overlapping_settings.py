@@ -308,6 +308,21 @@ def test_a_report_is_copied_once_it_is_there(app: AppHarness, qtbot: QtBot) -> N
     assert "Hunch" in QApplication.clipboard().text()
 
 
+def test_what_quick_ask_has_sent_does_not_go_on_in_a_new_chat(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    quick_ask = app.window.tools.desktop.quick_ask
+    quick_ask.come_to_front()
+    still()
+    with held(disk(app)):
+        QTest.keyClicks(quick_ask.edit, "Question")
+        QTest.keyClick(quick_ask.edit, Qt.Key.Key_Return)
+        quick_ask.edit.files_given.emit([str(tmp_path / "a.txt")])
+    app.wait_until_quiet(qtbot)
+    assert [each.title for each in app.application.storage.read.chats.find()] == ["Question"]
+    assert app.window.composer.text() == ""
+    assert [each.name for each in app.window.composer.attached_rows()] == ["a.txt"]
+
+
 # What is not so now
 
 
