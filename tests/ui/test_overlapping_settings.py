@@ -101,6 +101,27 @@ def test_a_faulty_schema_of_a_project_is_not_shown_in_the_next_one(app: AppHarne
     assert (field.choice.value, field.own.text(), field.fault.text()) == (SchemaKind.NONE, "", "")
 
 
+def test_a_schema_that_is_half_typed_stays_in_its_chat(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Question")
+    app.window.chat_settings.toggle_panel()
+    panel = app.window.chat_settings.panel
+    still()
+    field = panel.fields["schema"].field
+    assert isinstance(field, SchemaField)
+    field.choice.set_value(SchemaKind.OWN)
+    field.choice.chosen.emit(SchemaKind.OWN)
+    type_into(field.own, '{"type": ')
+    for _ in range(2):
+        app.window.chat_settings.toggle_panel()
+        still()
+    assert field.own.isVisible()
+    assert (field.own.text(), bool(field.fault.text())) == ('{"type": ', True)
+    app.chats.new_chat()
+    app.window.chat_settings.toggle_panel()
+    still()
+    assert (field.choice.value, field.own.text(), field.fault.text()) == (SchemaKind.NONE, "", "")
+
+
 def test_an_option_that_is_typed_for_a_chat_is_not_its_models(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "Question")
     app.window.chat_settings.toggle_panel()

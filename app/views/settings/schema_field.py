@@ -54,7 +54,8 @@ class SchemaField(Translated, QWidget):
         self._retranslate()
 
     def set_value(self, schema: str) -> None:
-        if schema != self._schema or not self.isVisible():  # else what is typed may be something else, with a fault
+        is_typed = self.isVisible() or self._problem is not None  # perhaps something else, with a fault
+        if schema != self._schema or not is_typed:
             self._show(schema)
 
     def leave(self) -> None:

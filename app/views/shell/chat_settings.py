@@ -302,6 +302,7 @@ class ChatSettingsButton(Translated, IconButton):
         if self._is_open:
             self.panel.hide()
         if "panel" in vars(self):
+            self.panel.form.leave()
             self.panel.presets.leave_chat()
 
     def _place_panel(self) -> None:
