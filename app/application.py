@@ -184,7 +184,7 @@ class Application(QObject):
         self.engine_works_on = False  # the engine has not ended in time
         self.is_open = False
         self._is_ending = False
-        self._wanted: Callable[[], object] | None = None  # what the user asked for before the parts were there
+        self._wanted: dict[str, Callable[[], object]] = {}  # what the user asked for before the parts were there
         self.instance: OnlyInstance | None = None
         self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
@@ -328,8 +328,8 @@ class Application(QObject):
         self.chats.documents.start()
         self.is_open = True
         self.opened.emit()
-        if self._wanted is not None:
-            self._wanted()
+        for show in self._wanted.values():
+            show()
 
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
         problem = None if self.storage.keeps else start_notices.not_kept
@@ -359,12 +359,12 @@ class Application(QObject):
         if self.is_open:
             self.window.menu.quick_ask.trigger()
         else:
-            self._wanted = self.open_quick_ask
+            self._wanted["quick ask"] = self.open_quick_ask
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
         """Now, or as soon as the chats are open."""
         if not self.is_open:
-            self._wanted = partial(self.show_settings, page)
+            self._wanted["settings"] = partial(self.show_settings, page)
             return None
         if page == "models":
             self.show_models()

@@ -2581,8 +2581,8 @@
         <translation>ペアリングした Mac に最大 %1 を貸します。アドレスは %2 です。</translation>
     </message>
     <message>
-        <source>Lending ended by itself. Turn it on again.</source>
-        <translation>貸し出しが自動的に終了しました。もう一度オンにしてください。</translation>
+        <source>Lending ended by itself. It starts again soon.</source>
+        <translation>貸し出しが自動的に終了しました。まもなく自動で再開します。</translation>
     </message>
     <message>
         <source>Lends this Mac’s memory to Macs that you pair with it.</source>

@@ -2581,8 +2581,8 @@
         <translation>페어링한 Mac에 최대 %1까지 빌려줘요. 주소는 %2.</translation>
     </message>
     <message>
-        <source>Lending ended by itself. Turn it on again.</source>
-        <translation>빌려주기가 저절로 끝났어요. 다시 켜세요.</translation>
+        <source>Lending ended by itself. It starts again soon.</source>
+        <translation>빌려주기가 저절로 끝났어요. 곧 다시 시작해요.</translation>
     </message>
     <message>
         <source>Lends this Mac’s memory to Macs that you pair with it.</source>

@@ -2581,8 +2581,8 @@
         <translation>最多借出 %1 给已配对的 Mac，地址为 %2。</translation>
     </message>
     <message>
-        <source>Lending ended by itself. Turn it on again.</source>
-        <translation>借出已自行结束。请重新打开。</translation>
+        <source>Lending ended by itself. It starts again soon.</source>
+        <translation>借出已自行结束。稍后会自动重新开始。</translation>
     </message>
     <message>
         <source>Lends this Mac’s memory to Macs that you pair with it.</source>

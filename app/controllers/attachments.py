@@ -214,9 +214,14 @@ class AttachmentController(QObject):
             if (stop := self._stops.pop(row.number, None)) is not None:
                 stop.ask()
 
-    def add_files(self, paths: Sequence[str], message_id: int = 0, *, only_end: bool = False) -> None:
-        """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
-        place = -message_id or self._chat_id
+    def add_files(
+        self, paths: Sequence[str], message_id: int = 0, *, only_end: bool = False, chat_id: int | None = None
+    ) -> None:
+        """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then.
+
+        `chat_id`: not for the open chat.
+        """
+        place = -message_id or (self._chat_id if chat_id is None else chat_id)
         for path in dict.fromkeys(paths):
             if self._refuses_more(place, name_of(Path(path))):
                 break

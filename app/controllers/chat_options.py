@@ -356,16 +356,24 @@ class ChatOptions(QObject):
         self._settings.new_chat_options = dict(self._own(0))
         self.changed.emit()
 
-    def put(self, scope: Scope, name: str, value: object) -> None:
-        if scope is Scope.CHAT:
-            self._change_chat({name: Settings.options()[name].check(value)})
-        else:
-            self._put_model_values(self._model_values() | {name: Settings.options()[name].check(value)})
+    @property
+    def main(self) -> str:
+        """The main model whose defaults are shown, as the settings name it."""
+        return self._main()
 
-    def keep_for_model(self, name: str) -> None:
-        """Move the open chat's own value to the model's defaults."""
+    def put(self, scope: Scope, name: str, value: object, main: str = "") -> None:
+        """`main`: the model whose default it is, if not the present one."""
+        checked = {name: Settings.options()[name].check(value)}
+        if scope is Scope.CHAT:
+            self._change_chat(checked)
+        else:
+            main = main or self._main()
+            self._put_model_values(main, self._model_values(main) | checked)
+
+    def keep_for_model(self, name: str, main: str = "") -> None:
+        """Move the open chat's own value to the defaults of this model, or of the present one."""
         if name in (own := known(self._own(self.chat_id))):
-            self.put(Scope.MODEL, name, own[name])
+            self.put(Scope.MODEL, name, own[name], main)
             self.drop(Scope.CHAT, name)
 
     def drop(self, scope: Scope, *names: str) -> None:
@@ -374,8 +382,9 @@ class ChatOptions(QObject):
         if scope is Scope.CHAT:
             self._change_chat({}, *names, *((_PRESET,) if names == OPTIONS else ()))
         else:
-            kept = {name: value for name, value in self._model_values().items() if name not in names}
-            self._put_model_values(kept)
+            main = self._main()
+            kept = {name: value for name, value in self._model_values(main).items() if name not in names}
+            self._put_model_values(main, kept)
 
     def keep(self) -> None:
         """Store the changed options."""
@@ -417,13 +426,20 @@ class ChatOptions(QObject):
         self.keep()
         values = known(preset["values"])
         self._own(0)
+        self._replace_preset(preset_id, values)
+        self._settings.new_chat_options = dict(self._own(0))
+        self.presets.drop([preset_id])
+        self._changes.write(
+            lambda stores: stores.states.replace_preset(preset_id, values),
+            lambda _done: self._replace_preset(preset_id, values),  # a chat may have been read before
+        )
+
+    def _replace_preset(self, preset_id: str, values: Mapping[str, Any]) -> None:
+        """In the chats that are known."""
         for own in self._known.values():
             if own.get(_PRESET) == preset_id:
                 del own[_PRESET]
-                own.update(values | known(own))
-        self._settings.new_chat_options = dict(self._own(0))
-        self.presets.drop([preset_id])
-        self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), ignore)
+                own.update(dict(values) | known(own))
         self.changed.emit()
 
     def presets_of(self, chats: Iterable[int] | None) -> tuple[dict[str, Any], ...]:
@@ -469,14 +485,12 @@ class ChatOptions(QObject):
         preset = self._preset(chat_id)
         return {} if preset is None else dict(preset["values"])
 
-    def _model_values(self) -> dict[str, Any]:
-        return dict(self._settings.model_defaults.get(self._main(), {}))
+    def _model_values(self, main: str = "") -> dict[str, Any]:
+        return dict(self._settings.model_defaults.get(main or self._main(), {}))
 
-    def _put_model_values(self, values: dict[str, Any]) -> None:
-        others = {name: each for name, each in self._settings.model_defaults.items() if each}
-        own = {self._main(): values} if values else {}
-        others.pop(self._main(), None)
-        self._settings.model_defaults = others | own
+    def _put_model_values(self, main: str, values: dict[str, Any]) -> None:
+        others = {name: each for name, each in self._settings.model_defaults.items() if each and name != main}
+        self._settings.model_defaults = others | ({main: values} if values else {})
 
     def _on_setting(self, name: str) -> None:
         if name in (*OPTIONS, "presets", "model_defaults", "main_folder"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QObject, Signal
 
 from app.system.worker import Deliver
@@ -22,6 +24,7 @@ class FileServing(QObject):
         self._post = post
         self._server: ModelFileServer | None = None
         self._about = "", ""  # folder, and fingerprint of the machine
+        self._used = set[tuple[str, str]]()  # of these; one that ends may say so after the next has begun
 
     @property
     def share(self) -> float:
@@ -37,15 +40,16 @@ class FileServing(QObject):
         begins = self._server is None or self._server.is_over
         if lacks and begins and plan.state is AskingState.REFUSED and helping is not None and source.revision:
             self._about = about
-            self._server = ModelFileServer(helping, plan.folder, source, self._hear)
+            self._server = ModelFileServer(helping, plan.folder, source, partial(self._hear, about))
             self._server.start()
 
-    def _hear(self, used: bool) -> None:
+    def _hear(self, about: tuple[str, str], used: bool) -> None:
         """On the server's thread."""
-        self._post(lambda: self.on_use(used))
+        self._post(lambda: self.on_use(used, about))
 
-    def on_use(self, used: bool) -> None:
-        self.is_used = used
+    def on_use(self, used: bool, about: tuple[str, str] = ("", "")) -> None:
+        (self._used.add if used else self._used.discard)(about)
+        self.is_used = bool(self._used)
         self.changed.emit()
 
     def end(self) -> None:

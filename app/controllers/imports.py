@@ -225,7 +225,8 @@ class ImportController(QObject):
             shrink(stores, imported.grown)
 
         def done() -> None:
-            self._chats.options.presets.drop(imported.presets)
+            for preset_id in imported.presets:
+                self._chats.options.delete_preset(preset_id)
             self._chats.deletions.chats_gone.emit(imported.ids)
             self._chats.deletions.changed.emit()
             for each in imported.grown:

@@ -203,8 +203,12 @@ class MachinesController(QObject):
         """Remove a pairing on both sides. Models that it helped with are loaded without it."""
         self._models.helpers.forget(fingerprint)
         self.station.forget(fingerprint)
-        if any(self.helps(entry) for entry in self.entries if entry.fingerprint == fingerprint):
-            self._models.eject()
+        pair = self._models.pair
+        if pair.helper is not None and pair.helper.fingerprint == fingerprint:
+            if pair.state is PairState.LOADING:
+                self._models.reload(pair.main_folder)
+            else:
+                self._models.eject()
         if self.plan.fingerprint == fingerprint:
             self._set_plan(PlanView())
         self._worker.ask(
@@ -298,7 +302,7 @@ class MachinesController(QObject):
         """Load the planned model with its machine's help."""
         machine = self._machines.get(self.plan.fingerprint)
         if machine is not None and self.plan.fits:
-            self._run_with(self.plan.folder, (self._helping(machine),), self.plan.mode)
+            self._models.run_with(self.plan.folder, (self._helping(machine),), self.plan.mode)
 
     @property
     def running(self) -> ModeChoice | None:
@@ -320,12 +324,7 @@ class MachinesController(QObject):
 
     def run_alone(self, folder: str) -> None:
         """Load on this machine alone a model that another one helped with."""
-        self._run_with(folder, ())
-
-    def _run_with(self, folder: str, helping: tuple[Helping, ...], mode: RankMode | None = None) -> None:
-        self._models.helpers.note(folder, helping, mode)
-        load = self._models.reload if folder == self._models.pair.main_folder else self._models.choose_main
-        load(folder)
+        self._models.run_with(folder, (), None)
 
     def _set_plan(self, view: PlanView) -> None:
         self.plan = view
@@ -529,13 +528,14 @@ class Lending(QObject):
             self.changed.emit()
 
     def _offer(self) -> None:
-        """Offer every model that can run partly here, and the memory that the loaded pair leaves."""
+        """Offer every model that can run partly here, and the memory that the loaded models leave."""
         if self._process is None:
             return
         models = self._models.models
-        own = 0
+        used = self._models.in_memory
         if self._models.pair.state in (PairState.LOADING, PairState.READY):
-            own = sum(model.fit.needed_bytes for model in models if model.fit and (model.is_main or model.is_draft))
+            used |= {model.folder for model in models if model.is_main or model.is_draft}
+        own = sum(model.fit.needed_bytes for model in models if model.fit and model.folder in used)
         offers = (model.folder for model in models if model.drafter is None)
         offered = {folder: self._models.library.source(folder) for folder in offers}, max(0, model_memory_bytes() - own)
         if offered != self._offered:

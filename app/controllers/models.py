@@ -29,6 +29,7 @@ from engine import (
     DeleteFailed,
     DeleteRefusal,
     Event,
+    Helping,
     InstalledModel,
     LibraryScanned,
     ModelDeleted,
@@ -37,6 +38,7 @@ from engine import (
     ModelNotFound,
     PairCheck,
     PairChecked,
+    RankMode,
     SpeculationMode,
     StationChanged,
     fit_together,
@@ -209,6 +211,19 @@ class ModelController(PairLoading):
             self.load_draft(folder)
             return
         self.when_free(folder, lambda: self.load(folder, self._requested.draft_folder))
+
+    def run_with(self, folder: str, helping: tuple[Helping, ...], mode: RankMode | None) -> None:
+        """Load it with the help of these machines, once no reply is running; what is chosen meanwhile replaces that."""
+
+        def change() -> None:
+            self.helpers.note(folder, helping, mode)
+            if folder == self._requested.main_folder:
+                self.load(folder, self._requested.draft_folder)
+            else:
+                self._change_main(folder)
+
+        self._to_use = 0
+        self.when_free(folder, change)
 
     def eject(self) -> None:
         """Unload the pair after the running replies; the next message loads it again."""

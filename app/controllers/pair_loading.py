@@ -213,6 +213,12 @@ class PairLoading(QObject):
         return self._requested.comes_when_needed or self._requested.state in (PairState.READY, PairState.LOADING)
 
     @property
+    def in_memory(self) -> set[str]:
+        """Folders of what the engine has loaded: the pair, or a program's models."""
+        state = self._engine.state()
+        return {each.folder for each in (state.main, state.draft) if each is not None}
+
+    @property
     def busy(self) -> bool:
         """Whether a foreground reply is queued or running."""
         return bool(self._engine.state().foreground)
@@ -341,7 +347,8 @@ class PairLoading(QObject):
             self.idle_timer.stop()
 
     def _on_idle(self) -> None:
-        if self._is_free:
+        state = self._engine.state()
+        if self._is_free and not (state.running or state.queued):  # of other programs; the last end starts the timer
             self.unload()
 
     def _on_setting(self, name: str) -> None:

@@ -158,6 +158,7 @@ class ProjectFilesController(QObject):
         self._lists = FileLists()
         self._numbers: dict[int, int] = {}  # of the list that is known, by place
         self._asked: list[_Change] = []  # of the changes' thread
+        self._next: list[Callable[[], None]] = []  # what the changes' thread does once the reader has closed its own
         self._held: dict[int, list[Callable[[], None]]] = {}  # places whose database nothing may open, and what waits
         self._changes = JobThread("project files", storage.deliver)
         self._reader = JobThread("project reader", storage.deliver)
@@ -331,7 +332,8 @@ class ProjectFilesController(QObject):
 
     def copy(self, place: int, to: int) -> None:
         """A copy of a chat has its documents, too."""
-        if files := self.files(place):
+        files = self.files(place)
+        if files or any(change.place == place for change in self._asked):
             self._known[to] = FileList.of([(to, each) for each in files])
             self._work[to] = False
             self._alone((to,), partial(copy_database, self.database(place), self.database(to)))
@@ -357,8 +359,11 @@ class ProjectFilesController(QObject):
         for indexing in list(self._indexing.values()):
             indexing.stop_reading()
         self._reader.ask(lambda: self._close_indexing(list(self._indexing)), ignore, _warn)
+        is_read = self._reader.close(_CLOSE_S)
+        for job in self._next if is_read else ():
+            self._changes.ask(job, ignore, _warn)
         self._changes.ask(lambda: self._close_files(list(self._opened)), ignore, _warn)
-        return all([self._reader.close(_CLOSE_S), self._changes.close(_CLOSE_S)])
+        return self._changes.close(_CLOSE_S) and is_read
 
     # On the owner's thread
 
@@ -396,8 +401,12 @@ class ProjectFilesController(QObject):
             if isinstance(outcome, Exception):
                 self._refuse(places[-1], outcome)
 
-        close = partial(self._close_indexing, places)
-        self._reader.ask(close, lambda _: self._changes.ask(close_and_do, done, done), _warn)
+        def begin(_closed: None) -> None:
+            self._next.remove(close_and_do)
+            self._changes.ask(close_and_do, done, done)
+
+        self._next.append(close_and_do)
+        self._reader.ask(partial(self._close_indexing, places), begin, _warn)
 
     def _change(
         self,

@@ -40,7 +40,9 @@ from engine import (
     LoadAborted,
     ModelFailed,
     ModelInfo,
+    ModelReady,
     ModelRole,
+    ModelUnloaded,
     NoModelLoaded,
     PromptProgress,
     Queued,
@@ -96,6 +98,7 @@ class ProgramModels(QObject):
         self._comes_back = False  # the user's pair was unloaded for a program
         self._brought = ""  # folder of the model that replaced it
         models.models_changed.connect(self._collect)
+        models.pair_changed.connect(self._on_pair)
         settings.changed.connect(self._on_setting)
         bridge.event_arrived.connect(self._on_event)
 
@@ -120,6 +123,8 @@ class ProgramModels(QObject):
         pair = self._pair.pair
         if self._is_own(model):
             self._bring_own(model, refuse)
+        elif model.default and pair.main_folder not in ("", folder):  # another is chosen; the server will know it
+            refuse(RepliesUnderWay(folder))
         elif not self._settings.server_keep_min:
             refuse(NoModelLoaded())
         elif self._is_needed or pair.state is PairState.LOADING or pair.draft_state is DraftState.LOADING:
@@ -171,20 +176,27 @@ class ProgramModels(QObject):
             self._pair.wake()
         else:
             self._pair.rest_pair()
-            self._engine.unload(lambda _event: None)
+            self._engine.unload(partial(self._hear, False))
 
     def _hear(self, of_draft: bool, event: Event) -> None:
         """Called on the engine's thread. `of_draft`: the draft of the user's main model was replaced."""
         if isinstance(event, ModelFailed) and (of_draft or event.role is ModelRole.MAIN):
             self._post(partial(self._on_failed, isinstance(event.error, LoadAborted | EngineClosed)))
+        elif isinstance(event, ModelReady | ModelUnloaded):
+            self._post(self._pair.models_changed.emit)
 
     def _on_failed(self, wanted: bool) -> None:
         """If nothing was loaded the user's pair may still be there; if it was unloaded, load it."""
+        comes_back = self._comes_back
         self._pair.regain()
         nothing = self._engine.state().main is None and not wanted
-        if self._comes_back and (nothing or self._pair.pair.state is PairState.READY):
+        if comes_back and (nothing or self._pair.pair.state is PairState.READY):
             self._comes_back = False
             self._pair.wake()
+
+    def _on_pair(self) -> None:
+        if self._pair.pair.state in (PairState.LOADING, PairState.READY):
+            self._comes_back = False  # the user has it, or another, and may unload it
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, Queued) and not event.guest:
@@ -348,6 +360,10 @@ class ServerController(QObject):
     def is_on(self) -> bool:
         """Whether the user wants it; `state` has whether it runs."""
         return self._settings.server_on
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state.phase is ServerPhase.FAILED
 
     @property
     def reached(self) -> Reached:

@@ -165,7 +165,7 @@ class StationController(QObject):
 
     def _on_answer(self, asked: tuple[Helping, str], source: HubSource, error: EngineError | None) -> None:
         helping, folder = asked
-        if helping is not self._helping or folder != self._models.pair.draft_folder:
+        if helping is not self._helping or folder != self._models.pair.draft_folder or not self.lacks_files:
             return
         if error is None:
             self.file_serving.end()

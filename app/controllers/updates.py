@@ -70,7 +70,8 @@ class Updates(QObject):
 
     def _on_notice(self, notice: UpdateNotice | None) -> None:
         self._question = None
-        if notice is None or not is_newer(notice.version, self._own):
+        wanted = self._settings.tells_updates  # it may have been turned off meanwhile
+        if notice is None or not wanted or not is_newer(notice.version, self._own):
             return
         shown = self._settings.update_told
         if notice.version == shown or is_newer(shown, notice.version):  # an old notice may be sent again

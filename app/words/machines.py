@@ -59,7 +59,7 @@ def lending_words(state: LendingState, address: str, port: int) -> str:
             offered = QCoreApplication.translate("Machines", "Up to %1 for paired Macs, at %2.")
             return fill(offered, size(state.offered_bytes), address)
         case LendingPhase.FAILED:
-            ended = QCoreApplication.translate("Machines", "Lending ended by itself. Turn it on again.")
+            ended = QCoreApplication.translate("Machines", "Lending ended by itself. It starts again soon.")
             return port_words(state.error, port) or ended
     return QCoreApplication.translate("Machines", "Lends this Mac’s memory to Macs that you pair with it.")
 

@@ -21,7 +21,7 @@ from engine.api.protocols import ChatEngine
 from engine.api.types import ModelRole
 from engine.server.options import ModelShelf, ServedModel, ServerOptions
 from engine.server.parameters import identifier
-from engine.server.problems import Problem, chosen_stays, problem_of, shutting_down
+from engine.server.problems import Problem, chosen_stays, model_changed, problem_of, shutting_down
 from engine.server.served_models import ServedModels, same
 
 _PASSING = (RepliesUnderWay, LoadAborted)  # another client's turn: no failures
@@ -127,6 +127,9 @@ class ModelQueue:
         """Admit clients of the loaded model; without any, load the next one's, or wait until it was idle long
         enough.
         """
+        for turn in self._line:
+            if self._models.is_replaced(turn.model):
+                turn.refuse(model_changed())
         self._admit()
         if self._expiry is not None:
             self._expiry.cancel()

@@ -71,6 +71,7 @@ class ServedModel:
     chosen: bool = False  # by the user: time does not unload it
     loads: bool = True  # False: clients may use it only while it is loaded
     exact: bool = False  # with this draft and no other: a client has named it
+    default: bool = False  # a client has named none, and means what the user chose
 
 
 class ModelShelf(Protocol):

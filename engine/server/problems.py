@@ -174,12 +174,15 @@ _FIXED: dict[type[EngineError], Callable[[], Problem]] = {
 }
 
 
+def model_changed(when: str = "before the reply began") -> Problem:
+    return Problem(503, f"The model was replaced {when}.", "server_error", "model_changed", retry_after_s=5)
+
+
 def problem_of_end(reason: FinishReason) -> Problem | None:
     """Why a reply that has finished is no answer; None: it is one."""
     match reason:
         case FinishReason.MODEL_CHANGED:
-            message = "The model was replaced while the reply was written."
-            return Problem(503, message, "server_error", "model_changed", retry_after_s=5)
+            return model_changed("while the reply was written")
         case FinishReason.CANCELLED:
             return Problem(503, "The reply was stopped.", "server_error", "cancelled", retry=False)
     return None

@@ -45,7 +45,7 @@ class ServedModels:
         models = self.all()
         if not models:
             raise self._none()
-        chosen = next((model for model in models if model.chosen), models[0])
+        chosen = replace(next((model for model in models if model.chosen), models[0]), default=True)
         return next((model for model in models if name in names_of(model.main.name)), chosen)
 
     def named(self, name: str) -> ServedModel:
@@ -90,6 +90,11 @@ class ServedModels:
 
     def _installed(self) -> Sequence[ServedModel]:
         return () if self._shelf is None else self._shelf.models()
+
+    def is_replaced(self, model: ServedModel) -> bool:
+        """Whether the user has chosen another one since it was found by default."""
+        chosen = next((each.main for each in self._installed() if each.chosen), model.main)
+        return model.default and not same(chosen, model.main)
 
     def is_loaded(self, main: ModelInfo) -> bool:
         return same(self.loaded, main)

@@ -643,7 +643,7 @@ def test_another_address_of_a_paired_machine(
 
 
 def test_lending_that_has_failed_is_tried_again_without_the_user(
-    machines: MachinesController, monkeypatch: pytest.MonkeyPatch
+    machines: MachinesController, page: MachinesPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its process was ended for memory, say; the user may be at the other Mac."""
 
@@ -670,6 +670,7 @@ def test_lending_that_has_failed_is_tried_again_without_the_user(
         assert len(started) == 1
         lending.on_state(LendingState(LendingPhase.FAILED))
         assert (lending.retry.interval(), lending.retry.isActive()) == (wait_ms, True)
+        assert page.lend.on_row.explanation.text() == "Lending ended by itself. It starts again soon."
         assert len(started) == 1
         lending.retry.timeout.emit()
         assert len(started) == 2

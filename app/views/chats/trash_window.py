@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -34,6 +34,7 @@ from app.words.formats import fill, in_menu
 from app.words.trash import deletion_detail, deletion_title
 
 SHOW_ALL = "show_all"
+_SELECT = QItemSelectionModel.SelectionFlag.Select
 
 
 class TrashList(RowRing, QListView):
@@ -107,6 +108,7 @@ class TrashWindow(Translated, SideWindow):
         super().__init__(theme, parent)
         self._deletions = deletions
         self._model = TrashListModel(deletions.latest, self)
+        self._chosen: Sequence[Deletion] = ()  # before the list changed
         self.title = TextLabel(theme, TextStyle.TITLE, self)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.list = TrashList(theme, self._model, self)
@@ -139,7 +141,8 @@ class TrashWindow(Translated, SideWindow):
         self._deletions.restored.connect(self._refresh_if_shown)
         self._model.refreshed.connect(self._show_state)
         self.list.selectionModel().selectionChanged.connect(lambda _new, _old: self._show_state())
-        self._model.modelReset.connect(lambda: self.list.setCurrentIndex(self._model.index(0)))
+        self._model.modelAboutToBeReset.connect(self._note_chosen)
+        self._model.modelReset.connect(self._choose_again)
         self.list.restore_requested.connect(self.restore)
         self.list.forget_requested.connect(self.ask_to_forget)
         self.restore_button.clicked.connect(self.restore)
@@ -180,6 +183,15 @@ class TrashWindow(Translated, SideWindow):
     def _refresh_if_shown(self) -> None:
         if self.isVisible():
             self._model.refresh()
+
+    def _note_chosen(self) -> None:
+        self._chosen = self.list.chosen()
+
+    def _choose_again(self) -> None:
+        """What was chosen, as far as it is there; else the first."""
+        rows = [row for row, each in enumerate(self._model.rows) if each in self._chosen]
+        for row in rows or range(min(1, len(self._model.rows))):
+            self.list.selectionModel().setCurrentIndex(self._model.index(row), _SELECT)
 
     def _show_state(self) -> None:
         some = bool(self._model.rows)

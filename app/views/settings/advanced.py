@@ -23,6 +23,7 @@ from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, sentences
+from app.words.tools import problem_text
 
 _FIELD_PX = 260  # whatever the text's size, so that large text leaves a page its width
 _MEGABYTE = 1_000_000
@@ -261,7 +262,9 @@ class HubCard(Translated, Card):
     def _keep_token(self) -> None:
         """Save the typed token; one that could not be read before stays."""
         if self.token.text() != self._shown_token:
-            self._settings.hub_token = self.token.text().strip()
+            self._settings.hub_token = typed = self.token.text().strip()
+            if self._settings.hub_token != typed:
+                self._token_row.set_words(self.tr("Token"), problem_text("value", self.tr("Token")))
 
     def _keep_proxy(self) -> None:
         self._settings.hub_proxy = self.proxy.text()

@@ -16,7 +16,7 @@ from app.views.settings.options import BoundOption, OptionRow, PromptField, make
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words
-from app.views.widgets.fields import Switch
+from app.views.widgets.fields import Switch, take_typed
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, sentences
 from app.words.options import option_name, value_words
@@ -109,6 +109,7 @@ class SamplingPage(Translated, Page):
         return fill(sentence, value_words(name, value))
 
     def _reset(self) -> None:
+        take_typed(self)
         for name in self.rows:
             self._settings.reset(name)
 

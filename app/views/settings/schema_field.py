@@ -54,8 +54,15 @@ class SchemaField(Translated, QWidget):
         self._retranslate()
 
     def set_value(self, schema: str) -> None:
-        if schema == self._schema and self.isVisible():  # what is typed may be something else, with a fault
-            return
+        is_typed = self.isVisible() or self._problem is not None  # perhaps something else, with a fault
+        if schema != self._schema or not is_typed:
+            self._show(schema)
+
+    def leave(self) -> None:
+        """What is typed with a fault belongs to nothing that is shown next."""
+        self._show(self._schema)
+
+    def _show(self, schema: str) -> None:
         self._schema = schema
         kind, columns = kind_of(schema)
         self.choice.set_value(kind)

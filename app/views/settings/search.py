@@ -41,9 +41,9 @@ def places(pages: Mapping[str, QWidget], titles: Mapping[str, str]) -> list[Plac
 
 
 def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
-    """Rows, headings, and named controls that are in no row."""
+    """Rows, headings, and named controls that are in no row. A row that is hidden says what is not so now."""
     rows = page.findChildren(SettingRow)
-    for row in rows:
+    for row in (each for each in rows if not each.isHidden()):
         yield row.name.text(), " ".join([row.explanation.text(), *_choices_of(row.control)]), row, row.control
     yield from _headings(page)
     for control in _controls_of(page):

@@ -17,7 +17,7 @@ from app.views.settings.options import OptionRow
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
-from app.views.widgets.fields import LineField, Switch, WheelPasses, WholeField
+from app.views.widgets.fields import LineField, Switch, WheelPasses, WholeField, take_typed
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import FramedText
@@ -172,11 +172,13 @@ class CopyButton(Translated, PillButton):
         super().__init__(theme, icon_name="copy")
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._timer.timeout.connect(self._retranslate)
-        self.clicked.connect(lambda: self._copy(text()))
+        self._text = text
+        self.clicked.connect(self._copy)
         self._retranslate()
 
-    def _copy(self, text: str) -> None:
-        clipboard.copy(text, self)
+    def _copy(self) -> None:
+        take_typed(self.window())  # another port, say
+        clipboard.copy(self._text(), self)
         self._timer.start()
         self._retranslate()
 

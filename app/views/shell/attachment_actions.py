@@ -119,9 +119,11 @@ class AttachmentActions(QObject):
         else:
             self.take_files(paths)
 
-    def take_files(self, paths: list[str]) -> None:
-        self._attached.add_files(paths)
-        self._composer.take_focus()
+    def take_files(self, paths: list[str], chat_id: int | None = None) -> None:
+        """`chat_id`: not for the open chat."""
+        self._attached.add_files(paths, chat_id=chat_id)
+        if chat_id is None:
+            self._composer.take_focus()
 
     def _take_image(self, image: object) -> None:
         if self._window.shows_project:

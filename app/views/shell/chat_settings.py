@@ -145,6 +145,7 @@ class ChatSettings(Translated, Panel):
         super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._options = options
         self._model_name = ""
+        self._main = options.main
         self._view = OptionsView({}, {}, {}, {}, "")
         self.scopes = Segments(theme, self)
         self.scopes.set_value(Scope.CHAT)
@@ -178,12 +179,20 @@ class ChatSettings(Translated, Panel):
         rows.addStretch(1)
 
     def _connect(self) -> None:
-        self.form.put.connect(lambda name, value: self._options.put(self.scope, name, value))
-        self.form.dropped.connect(lambda names: self._options.drop(self.scope, *names))
+        self.scopes.chosen.connect(lambda _scope: self.form.leave())
+        self.form.put.connect(lambda name, value: self._options.put(self.form.scope, name, value, self._main))
+        self.form.dropped.connect(lambda names: self._options.drop(self.form.scope, *names))
         self.close_button.clicked.connect(self.leave)
-        self.reset.clicked.connect(lambda: self._options.drop(self.scope))
+        self.reset.clicked.connect(self._reset)
+
+    def _reset(self) -> None:
+        self.form.leave()
+        self._options.drop(self.form.scope)
 
     def show_options(self, view: OptionsView, models: ModelController) -> None:
+        if self._main != self._options.main:
+            self.form.leave()
+        self._main = self._options.main
         self._view = view
         self._model_name = human_name(models.pair.main_name)
         self.form.show_options(view, self.scope, models)
@@ -279,6 +288,7 @@ class ChatSettingsButton(Translated, IconButton):
         if self._is_open:
             self.panel.hide()
         if "panel" in vars(self):
+            self.panel.form.leave()
             self.panel.presets.leave_chat()
 
     def _place_panel(self) -> None:

@@ -290,6 +290,8 @@ class Desktop(QObject):
         self.show_window()
         if chat_id:
             self._chats.open_chat(chat_id)
+            if self._chats.chat_id != chat_id:
+                self._window.sidebar.show_trash()
 
     def new_chat(self) -> None:
         self.show_window()

@@ -61,6 +61,7 @@ class EffortButton(Translated, IconButton):
 
     def menu(self) -> Menu:
         menu = popup_menu(self, self.theme)
+        main = self._options.main  # another may be loaded before one is chosen
         limit = (self._value,) if isinstance(self._value, int) else ()
         for level in (*self._levels, *limit):
             action = menu.addAction(thinking_words(level))
@@ -70,7 +71,7 @@ class EffortButton(Translated, IconButton):
         menu.addSeparator()
         keep = menu.addAction(fill(self.tr("Use for All Chats with %1"), self._model_name))
         keep.setEnabled(self._own)
-        keep.triggered.connect(lambda _checked=False: self._options.keep_for_model("thinking"))
+        keep.triggered.connect(lambda _checked=False: self._options.keep_for_model("thinking", main))
         return menu
 
     def _choose(self, level: object) -> None:

@@ -79,13 +79,16 @@ class FileActions(QObject):
             composer.take_focus()
 
     def _take_opened(self, path: str) -> None:
-        """Import our own exports, after a question; attach any other file."""
+        """Import our own exports, after a question; attach any other file to the chat that is open now."""
+        chats = self._chats
+        visit = chats.visit
+        chat_id = chats.chat_id
 
         def answer(is_ours: bool) -> None:
             if is_ours:
                 self._import(path)
             else:
-                self._attachments.take_files([path])
+                self._attachments.take_files([path], None if visit == chats.visit else chat_id)
 
         if path.lower().endswith(".json"):
             self._files.imports.ask_whether_ours(path, answer)

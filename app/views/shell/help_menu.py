@@ -213,8 +213,12 @@ class ReportDialog(ReadingDialog):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self.copy_button = self.add_button()
+        self.copy_button.setEnabled(False)
         self.copy_button.clicked.connect(lambda: clipboard.copy(self.text.text(), self))
         self._retranslate()
+
+    def read_on(self, *, is_whole: bool) -> None:
+        self.copy_button.setEnabled(is_whole)
 
     def _retranslate(self) -> None:
         self.name(

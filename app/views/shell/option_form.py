@@ -18,6 +18,7 @@ from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.cards import Hairline, SettingRow, Words
+from app.views.widgets.fields import take_typed
 from app.views.widgets.translated import Translated
 from app.words.model_names import human_name
 from app.words.options import option_name
@@ -64,7 +65,7 @@ class OptionForm(Translated, QWidget):
     def __init__(self, theme: Theme, *, with_prompt: bool = True) -> None:
         super().__init__()
         self._theme = theme
-        self._scope = Scope.CHAT
+        self.scope = Scope.CHAT  # of what is shown
         self._values: Mapping[str, Any] = {}  # of every option, the ones that apply
         self._view = OptionsView({}, {}, {}, {}, "")
         names = (*((_PROMPT,) if with_prompt else ()), *_ROWS, _SCHEMA, _DRAFTING)
@@ -74,7 +75,7 @@ class OptionForm(Translated, QWidget):
         self._arrange()
         for name, field in self.fields.items():
             field.field.chosen.connect(lambda *values, name=name: self._put(name, *values))
-            field.leave.clicked.connect(lambda _checked=False, name=name: self.dropped.emit(_options_of(name)))
+            field.leave.clicked.connect(lambda _checked=False, name=name: self._drop(name))
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -97,10 +98,25 @@ class OptionForm(Translated, QWidget):
         for each, value in zip(_options_of(name), values, strict=True):
             self.put.emit(each, value)
 
+    def _drop(self, name: str) -> None:
+        take_typed(self)
+        self.dropped.emit(_options_of(name))
+
+    @property
+    def _schema(self) -> SchemaField:
+        schema = self.fields[_SCHEMA].field
+        assert isinstance(schema, SchemaField)
+        return schema
+
+    def leave(self) -> None:
+        """Before it shows another chat, model or project: what is typed counts for the one that it shows."""
+        take_typed(self)
+        self._schema.leave()
+
     def show_options(self, view: OptionsView, scope: Scope, models: ModelController) -> None:
         """`models`: the fields are for what the main model can do."""
         self._view = view
-        self._scope = scope
+        self.scope = scope
         self._follow(models)
         values = {**view.otherwise, **view.own}
         for name, field in self.fields.items():
@@ -113,11 +129,9 @@ class OptionForm(Translated, QWidget):
     def _follow(self, models: ModelController) -> None:
         model = models.main_info()
         efforts = models.efforts()
-        schema = self.fields[_SCHEMA].field
         thinking = self.fields["thinking"].field
-        assert isinstance(schema, SchemaField)
         assert isinstance(thinking, ThinkingField)
-        schema.set_possible(models.keeps_forms, human_name(models.pair.main_name))
+        self._schema.set_possible(models.keeps_forms, human_name(models.pair.main_name))
         if efforts:
             is_loaded = models.pair.state is PairState.READY
             thinking.offer(efforts, limits=not is_loaded or (model is not None and model.ends_thinking))
@@ -156,7 +170,7 @@ class OptionForm(Translated, QWidget):
                 Scope.CHAT: self.tr("This chat only"),
                 Scope.MODEL: self.tr("Default for this model"),
                 Scope.PROJECT: self.tr("This project"),
-            }[self._scope]
+            }[self.scope]
         return {
             "preset": self.tr("From preset"),
             "model": self.tr("Default for this model"),

@@ -194,6 +194,7 @@ class ProjectPage(PlacePage):
         self.form.instructions.commit()
         if self.is_shown and self.form.name.hasFocus():
             self._rename()
+        self.form.settings.leave()
         self._chats.keeping.keep_due()
         self._folder_id = folder_id
         self.form.name.setText(self._name(folder_id))

@@ -107,13 +107,16 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         """Save unsent text, composition included."""
         self._keep.stop()
         text = self.edit.text_with_composed()
-        if not (self._asking and text.strip() == self._asked):  # what stores the question takes it from there
+        if not self._is_asked(text):  # what stores the question takes it from there
             self._asides.keep_unsent(text)
+
+    def _is_asked(self, text: str) -> bool:
+        return self._asking and text.strip() == self._asked
 
     def take_words(self) -> str:
         """Return the typed text and clear the field, to continue elsewhere."""
         self.edit.commit()
-        words = self.edit.text()
+        words = "" if self._is_asked(self.edit.text()) else self.edit.text()
         self.edit.set_text("")
         self.keep_unsent()
         self.close()
@@ -141,6 +144,8 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             if self.edit.text().strip() == text:
                 self.edit.set_text("")
                 self.keep_unsent()
+        elif self.edit.document().isEmpty():  # the field was cleared for what goes on in a chat
+            self.edit.set_text(text)
         self._show_state()
 
     def _on_button(self) -> None:

@@ -34,7 +34,7 @@ class ServerMenu(QObject):
 
     def _on_changed(self) -> None:
         self._retranslate()
-        if not is_port_problem(self._server.state):
+        if not self._server.has_failed:
             self._banner.withdraw(self._problem)
 
     def _on_failed(self) -> None:

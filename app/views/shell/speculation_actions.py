@@ -135,6 +135,9 @@ class SpeculationActions(QObject):
         view = self._view
         chats.open_at(chat_id, message_id)
         bring_to_front(self._window)
+        if chats.chat_id != chat_id:
+            self._window.sidebar.show_trash()
+            return
         row = chats.transcript.row_of(message_id)
         if row is not None:
             # After the chat that was just opened has been laid out at its end.

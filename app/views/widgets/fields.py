@@ -159,6 +159,17 @@ class NumberField(WheelPasses, QDoubleSpinBox):
                 self.setValue(value)
 
 
+def take_typed(place: QWidget) -> None:
+    """What is typed there counts now, as if the focus left its field; a click on a button does not move the focus."""
+    field = place.focusWidget()
+    if isinstance(field, Composing):
+        field.commit()
+    if isinstance(field, LineField):
+        field.editingFinished.emit()
+    elif isinstance(field, QAbstractSpinBox):
+        field.interpretText()
+
+
 def _make_plain(field: QAbstractSpinBox) -> None:
     field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     field.setAlignment(Qt.AlignmentFlag.AlignRight)
