@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app.words.formats import listed
-from app.words.hub import hub_line
+from app.words.hub import has_draft_text, hub_line
 from app.words.model_names import human_name
 from app.words.pairs import PairGain
 from engine import HUB_FAMILIES, DrafterKind, FitLevel, HubModel, ModelInfo
@@ -116,6 +116,6 @@ class HubList(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return entry.model.repository
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            draft = [QCoreApplication.translate("Models", "has a draft")] if entry.has_draft else []
+            draft = [has_draft_text()] if entry.has_draft else []
             return listed(human_name(entry.model.name), *draft, hub_line(entry.model, entry.fit))
         return None

@@ -63,6 +63,10 @@ def installed_text() -> str:
     return QCoreApplication.translate("Hub", "Installed")
 
 
+def has_draft_text() -> str:
+    return QCoreApplication.translate("Models", "has a draft")
+
+
 def bits_text(bits: float) -> str:
     if bits >= 16:
         return QCoreApplication.translate("Hub", "not quantized")

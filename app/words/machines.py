@@ -80,10 +80,6 @@ def wanted_words(state: LendingState) -> str:
     return fill(copied, repository, state.peer_name)
 
 
-def digits(code: str) -> str:
-    return f"{code[:4]} {code[4:]}"
-
-
 def code_words(left_s: float) -> str:
     if left_s <= 0:
         return QCoreApplication.translate("Machines", "Pairs one Mac, within two minutes.")

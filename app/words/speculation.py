@@ -146,10 +146,6 @@ def passes_words(stats: RequestStats) -> str:
     )
 
 
-def per_pass_figure(stats: RequestStats) -> str:
-    return NOT_KNOWN if stats.tokens_per_pass is None else formats.number(stats.tokens_per_pass, 1)
-
-
 def break_even_words(stats: RequestStats) -> str:
     if stats.break_even is None:
         return ""

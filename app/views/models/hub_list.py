@@ -17,7 +17,7 @@ from app.theme import FOOTER_PX, RADIUS_ROW, Theme
 from app.view_models.downloads import DownloadState
 from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
-from app.views.models.badge import badge_size, draft_badge_text, paint_badge
+from app.views.models.badge import badge_size, paint_badge
 from app.views.models.model_facts import coming_text
 from app.views.widgets.cards import Card
 from app.views.widgets.labels import TextStyle, details_in_lines, style_font
@@ -254,8 +254,8 @@ class HubDelegate(QStyledItemDelegate):
     def _paint_badge(self, painter: QPainter, line: QRect, name: str) -> int:
         """Paint the badge after the name; returns the width left for the name."""
         gap = self._theme.px(8)
-        size = badge_size(self._theme, draft_badge_text())
+        size = badge_size(self._theme)
         name_px = min(QFontMetrics(self._name_font()).horizontalAdvance(name) + 2, line.width() - size.width() - gap)
         top = line.top() + (line.height() - size.height()) // 2
-        paint_badge(painter, self._theme, QRect(QPoint(line.left() + name_px + gap, top), size), draft_badge_text())
+        paint_badge(painter, self._theme, QRect(QPoint(line.left() + name_px + gap, top), size))
         return name_px

@@ -30,7 +30,6 @@ from app.words.downloads import progress_text
 from app.words.formats import fill, percent
 from app.words.machines import (
     code_words,
-    digits,
     lending_words,
     machine_words,
     mode_figures,
@@ -154,7 +153,7 @@ class LendCard(Translated, Card):
         left_s = lending.code_left_s
         self.code_row.setVisible(lending.is_ready)
         self.code_row.set_words(self.tr("Pairing code"), code_words(left_s))
-        code = digits(state.code) if left_s > 0 else ""
+        code = f"{state.code[:4]} {state.code[4:]}" if left_s > 0 else ""
         if code != self.code.text():
             _announce(self, code)
         self.code.setVisible(bool(code))

@@ -483,7 +483,8 @@ class PassMeter(Chart):
     name = QT_TRANSLATE_NOOP("Inspector", "Tokens per pass")
 
     def figure(self) -> str:
-        return speculation.per_pass_figure(self.stats)
+        each = self.stats.tokens_per_pass
+        return speculation.NOT_KNOWN if each is None else formats.number(each, 1)
 
     def words(self) -> str:
         return " · ".join(part for part in (self.figure(), speculation.break_even_words(self.stats)) if part)
