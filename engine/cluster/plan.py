@@ -29,7 +29,7 @@ from engine.api.ranks import (
 from engine.api.types import CacheSizes, ModelInfo
 from engine.cluster.modes import SHARDED, family_problem, link_problem
 from engine.machines.computers import Computer
-from engine.machines.lent import NOWHERE, host_and_port, machine_offer
+from engine.machines.lent import NOWHERE, machine_offer
 from engine.models.families import SAME_AS
 from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, model_memory_bytes
 from engine.models.inspect import inspect_model, read_config, text_tensors
@@ -100,7 +100,7 @@ def plan_ranks(
     shares = tuple(sizes.part(place, available_bytes, context) for place in range(len(available_bytes)))
     if mode is RankMode.TENSOR and problem is not None:
         raise ModelNotSplittable(str(path), info.model_type, _REFUSALS.get(problem, SplitRefusal.LAYERS))
-    is_one_machine = all(is_loopback(host_and_port(each.machine.address)[0]) for each in machines)
+    is_one_machine = all(is_loopback(each.machine.address.rpartition(":")[0].strip("[]")) for each in machines)
     link = link_problem(len(shares), computers)
     wanted_link = None if is_one_machine else link  # there MLX's ring sums
     memory = None if all(share.fits for share in shares) else ModeReason.MEMORY
