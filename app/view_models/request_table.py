@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from app.storage import ReplyStatus
 from app.words.formats import moment
 from app.words.model_names import ARROW, pair_name
-from app.words.replies import SEPARATOR, footer_line
+from app.words.replies import footer_line
 from app.words.requests import (
     RequestColumn,
     another_program,
@@ -31,6 +31,7 @@ class RequestRole(IntEnum):
     RUNNING = Qt.ItemDataRole.UserRole
     ROW = Qt.ItemDataRole.UserRole + 1  # the whole RequestRow
     SECOND_LINE = Qt.ItemDataRole.UserRole + 2
+    WHEN = Qt.ItemDataRole.UserRole + 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class RequestTableModel(QAbstractTableModel):
             RequestRole.RUNNING: lambda: row.status.under_way,
             RequestRole.ROW: lambda: row,
             RequestRole.SECOND_LINE: lambda: _second_line(row, RequestColumn(index.column())),
+            RequestRole.WHEN: lambda: moment(row.at_s),
         }
         return answers[role]() if role in answers else None
 
@@ -137,7 +139,7 @@ def _chat(row: RequestRow) -> str:
 
 def _second_line(row: RequestRow, column: RequestColumn) -> str:
     if column is RequestColumn.CHAT:
-        return SEPARATOR.join(filter(None, (moment(row.at_s), pair_name(*row.pair.split(ARROW)))))
+        return pair_name(*row.pair.split(ARROW))
     pauses = row.pauses and column is RequestColumn.STATE
     return paused_text()[1] if pauses else second_line(column, row.stats)
 
@@ -146,7 +148,8 @@ def _spoken(row: RequestRow, column: RequestColumn) -> str:
     """With what the picture shows."""
     if column is RequestColumn.TIME:
         return time_words(row.stats)
-    return " ".join(part for part in (_text(row, column), _second_line(row, column)) if part)
+    when = moment(row.at_s) if column is RequestColumn.CHAT else ""
+    return " ".join(part for part in (_text(row, column), when, _second_line(row, column)) if part)
 
 
 def _alignment(column: RequestColumn) -> Qt.AlignmentFlag:

@@ -17,7 +17,7 @@ from app.theme import FOOTER_PX, Palette, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
 from app.view_models.transcript import RequestStats
 from app.views.widgets.held_keys import presses
-from app.views.widgets.painting import paint_line
+from app.views.widgets.painting import paint_aside, paint_line
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.tooltips import show_item_tooltips
@@ -231,11 +231,13 @@ class RequestDelegate(QStyledItemDelegate):
 
     def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         colors = self._table.theme.palette
-        below = index.data(RequestRole.SECOND_LINE)
+        font = painter.font()
         half = place.height() // 2
-        for text, color, top in ((index.data(), colors.text, 4), (below, colors.secondary, half - 1)):
-            line = QRect(place.left(), place.top() + top, place.width(), half - 3)
-            paint_line(painter, line, str(text), painter.font(), color)
+        title = QRect(place.left(), place.top() + 4, place.width(), half - 3)
+        below = QRect(place.left(), place.top() + half - 1, place.width(), half - 3)
+        aside = paint_aside(painter, title, str(index.data(RequestRole.WHEN)), font, colors.secondary)
+        paint_line(painter, title.adjusted(0, 0, -aside - _LEFT_PX, 0), str(index.data()), font, colors.text)
+        paint_line(painter, below, str(index.data(RequestRole.SECOND_LINE)), font, colors.secondary)
 
 
 def speed_color(stats: RequestStats, colors: Palette) -> QColor:
