@@ -168,7 +168,7 @@ def test_a_temperature_that_is_being_typed_stays_when_another_model_is_loaded(tm
         window = app.show_settings("chat")
         qtbot.waitUntil(window.isActiveWindow)
         field = window.sampling.fields["temperature"]
-        before = field.value()
+        before = settings.sampling().temperature
         type_into(field, "1.5")
         settings.main_folder = MAIN.folder  # once it is loaded
         assert settings.sampling().temperature != before
