@@ -162,6 +162,20 @@ def test_an_effort_is_kept_for_the_model_that_its_menu_names(tmp_path: Path, qtb
         assert app.application.settings.model_defaults == {MAIN.folder: {"thinking": "high"}}
 
 
+def test_a_temperature_that_is_being_typed_stays_when_another_model_is_loaded(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, with_starter=True) as app:
+        settings = app.application.settings
+        window = app.show_settings("chat")
+        qtbot.waitUntil(window.isActiveWindow)
+        field = window.sampling.fields["temperature"]
+        before = settings.sampling().temperature
+        type_into(field, "1.5")
+        settings.main_folder = MAIN.folder  # once it is loaded
+        assert settings.sampling().temperature != before
+        window.show_page("general")
+        assert settings.temperature == 1.5
+
+
 def test_defaults_are_restored_though_a_number_is_being_typed(app: AppHarness, qtbot: QtBot) -> None:
     window = app.show_settings("chat")
     qtbot.waitUntil(window.isActiveWindow)

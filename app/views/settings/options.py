@@ -19,7 +19,16 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.composing import Composing
-from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField, field_style
+from app.views.widgets.fields import (
+    NUMBER_PX,
+    LineField,
+    NumberField,
+    Segments,
+    Switch,
+    WholeField,
+    field_style,
+    take_typed,
+)
 from app.views.widgets.long_text import LongText
 from app.views.widgets.tooltips import show_tooltip
 from app.views.widgets.translated import Translated
@@ -69,6 +78,8 @@ class BoundOption(QObject):
 
     def _show(self, changed: str) -> None:
         """Another main model may have another temperature."""
+        if changed == "main_folder" and self._name == "temperature":
+            take_typed(self._field)
         if changed in (self._name, "main_folder"):
             self._field.set_value(self._settings.in_force(self._name))
 
