@@ -60,7 +60,7 @@ class _Rows:
         return self._rows[place][-1].number
 
     def move(self, place: int, to: int) -> None:
-        self._rows[to] = self._rows.pop(place)
+        self._rows[to] += self._rows.pop(place)
 
     def pop(self, place: int) -> list[AttachedRow]:
         return self._rows.pop(place, [])
@@ -170,6 +170,15 @@ class AttachmentController(QObject):
             self._rows.move(0, chat_id)
             for place in (0, chat_id):
                 self._changed(place)
+
+    def take_over(self, chat_id: int) -> None:
+        """What was attached to a message of a deleted chat comes into the open one."""
+        for row in self._rows[chat_id]:
+            if row.kind is AttachmentKind.SEARCHED:
+                self._bring(row.number, -chat_id, row.name, self._chat_id)
+        self._rows.move(chat_id, self._chat_id)
+        for place in (chat_id, self._chat_id):
+            self._changed(place)
 
     # Fields of messages
 

@@ -66,7 +66,7 @@ class _Half:
 class _Row:
     id: int
     halves: tuple[_Half, ...]
-    draft_for: str = ""  # folder of the main model it was chosen for
+    draft_for: tuple[str, ...] = ()  # folders of the main models that it was chosen for, the latest last
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,12 +171,13 @@ class DownloadController(QObject):
 
     def main_for(self, row: int) -> str:
         """The folder of the main model that a draft was downloaded for; else ""."""
-        return self._rows[row].draft_for if row in self._rows else ""
+        return self._rows[row].draft_for[-1] if row in self._rows and self._rows[row].draft_for else ""
 
     def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, draft_for: str = "") -> int:
         for row in self._rows.values():
             under_way = {half.repository for half in row.halves if half.state in _RUNNING}
             if (row.names == repositories and under_way) or set(repositories) <= under_way:
+                self._rows[row.id] = replace(row, draft_for=_with(row.draft_for, draft_for))
                 return row.id
         same = [row for row in self._rows.values() if set(row.names) <= set(repositories)]
         number = same[0].id if same else next(self._ids)
@@ -186,7 +187,8 @@ class DownloadController(QObject):
         halves = tuple(replace(known.get(name, _Half(name)), revision=revision) for name in repositories)
         if len(halves) > 1:
             halves = tuple(self._as_installed(half) for half in halves)
-        self._rows[number] = _Row(number, halves, draft_for)
+        chosen_for = dict.fromkeys(main for row in same for main in row.draft_for)
+        self._rows[number] = _Row(number, halves, _with(tuple(chosen_for), draft_for))
         done = (*_RUNNING, DownloadState.FINISHED) if len(halves) > 1 else _RUNNING
         self._start(number, [half for half in halves if half.state not in done])
         self._forget_pair_when_done(number)
@@ -248,8 +250,7 @@ class DownloadController(QObject):
             return self._every(lambda half: half.download == download)
         if found := self._every(is_meant):
             return found
-        number = next(self._ids)
-        self._rows[number] = _Row(number, tuple(map(_Half, self._with_its_pair(repository))))
+        self._begin_again(repository)
         return self._every(is_meant)
 
     def _keep_going(self) -> None:
@@ -265,8 +266,7 @@ class DownloadController(QObject):
         for repository, revision in before.items():
             left = self._named(repository)
             if not left and repository not in self._here:
-                number = next(self._ids)
-                self._rows[number] = _Row(number, tuple(map(_Half, self._with_its_pair(repository))))
+                self._begin_again(repository)
                 left = self._named(repository)
             for number, half in left:
                 if half.state is DownloadState.PAUSED:
@@ -277,6 +277,14 @@ class DownloadController(QObject):
             self._put(number, replace(half, offline=True))
         else:
             self._start(number, [half])
+
+    def _begin_again(self, repository: str) -> None:
+        """A row for a download of an earlier run, with the rest of its pair; another pair may have that already."""
+        number = next(self._ids)
+        known = {half.repository: half for row in self._rows.values() for half in row.halves}
+        known[repository] = _Half(repository)
+        halves = (known.get(name) or self._as_installed(_Half(name)) for name in self._with_its_pair(repository))
+        self._rows[number] = _Row(number, tuple(halves))
 
     def _named(self, repository: str) -> list[tuple[int, _Half]]:
         return self._every(lambda half: half.repository == repository)
@@ -322,10 +330,14 @@ class DownloadController(QObject):
         row = self._rows[number]
         if row.is_finished:
             self._forget_pair(row)
-            main = row.draft_for or row.halves[0].folder
             draft = row.halves[-1].folder
-            if main != draft:
-                self.paired.emit(main, draft)
+            for main in _with(row.draft_for, row.halves[0].folder):
+                if main != draft:
+                    self.paired.emit(main, draft)
+
+
+def _with(mains: tuple[str, ...], main: str) -> tuple[str, ...]:
+    return (*(each for each in mains if each != main), main) if main else mains
 
 
 def _split(going: str) -> tuple[str, str]:

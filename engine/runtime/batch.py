@@ -396,30 +396,27 @@ def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> Generator[None
 
 
 def _head_rows_agree(drafter: LoadedModel) -> Generator[None, None, bool]:
-    """Whether a head's states of two texts of different lengths are the same in a batch as alone, but for rounding."""
+    """Whether two texts of different lengths get the same states of a drafter in a batch as alone, but for rounding."""
     head = drafter.network
     texts = []
+    alone = []
     for length in (6, 3):
         tokens = mx.arange(1, length + 1, dtype=mx.uint32)
         states = mx.sin(mx.arange(length * head.reads_width)).reshape(length, -1)
-        row = Conversation(drafter, tokens.tolist())  # type: ignore[arg-type]
-        mx.eval(head.read(tokens[:-2], states[:-2], row.caches))
+        row, other = (Conversation(drafter, tokens.tolist()) for _ in range(2))  # type: ignore[arg-type]
+        for each in (row, other):
+            mx.eval(head.read(tokens[:-2], states[:-2], each.caches))
+            yield
+        read = head.read(tokens[-2:], states[-2:], other.caches)[-1:]
+        alone.append(other.caches.forward(1, partial(head.ahead, tokens[-1:], read, other.caches.layers)))
+        mx.eval(alone[-1])
         yield
         texts.append((row, tokens, states))
-    alone = []
-    for row, tokens, states in texts:
-        before = row.caches.position
-        row.caches.keep_rollback_points()
-        state = head.read(tokens[-2:], states[-2:], row.caches)[-1:]
-        alone.append(head.step(tokens[-1:], state, row.caches))
-        mx.eval(alone[-1])
-        row.caches.roll_back(before)
-        yield
     rows = HeadRows(head)
     rows.hold([row for row, *_ in texts])
     read = rows.read([(tokens[-2:], states[-2:]) for _, tokens, states in texts])
     assert read is not None
-    together = rows.step(mx.concatenate([tokens[-1:] for _, tokens, _ in texts]), read)
+    together = head.ahead(mx.concatenate([tokens[-1:] for _, tokens, _ in texts]), read, rows.layers)
     mx.eval(together)
     yield
     return _is_near(together, mx.concatenate(alone))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import mlx.core as mx
 import pytest
@@ -33,8 +30,7 @@ from engine.decoding.accept import Draft, integers
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
-from engine.drafting.plans import PLAIN, Plan
-from engine.drafting.proposers.base import Guarded, draft_together
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.chain import Growing, Head, draft_chains
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
@@ -44,14 +40,11 @@ from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import EagleConfig, MtpConfig
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
-from engine.runtime.batch import try_draft_rows
 from tests.engine.conftest import Zoo
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import at_once, load_model
-from tests.helpers.samples import fair
-from tests.helpers.tiny_families import save_family
 from tests.helpers.tiny_models import build, qwen3_config
 
 DEPTH, PROMPT = 4, tuple(range(40, 80))
@@ -363,97 +356,6 @@ def test_a_head_drafts_nothing_behind_an_end(reading: Reading) -> None:
     proposer = reading.proposer(tokenizer=SimpleNamespace(eos_token_ids={free[1]}))
     drafted = integers(proposer.propose(reading.tokens, Plan(proposer.name, 6), sampler).tokens)
     assert drafted == free[: free.index(free[1]) + 1]
-
-
-ROW_HEADS = [*DIALECTS, *(family for family in heads.MAINS if family != "qwen3")]
-
-
-def loaded_pair(name: str, folder: Path) -> tuple[LoadedModel, LoadedModel]:
-    """A main model, and its head of that dialect or family."""
-    if name not in DIALECTS:
-        heads.save_main_with_head(name, folder, heads.head_weights(name))
-        main = load_model(folder)
-        return main, at_once(loading_any_draft(folder, main))
-    config, head_norms = DIALECTS[name]
-    save_family("dense", folder / "main")
-    tiny.save_drafter(folder, config, tiny.eagle_weights(config, head_norms=head_norms))
-    main = load_model(folder / "main")
-    return main, at_once(loading_any_draft(folder, main))
-
-
-class Text:
-    """A text that random tokens are added to, with random states, and its proposer in a batch."""
-
-    def __init__(self, main: LoadedModel, draft: LoadedModel, chance: Random) -> None:
-        self._pair = draft, main
-        self._chance = chance
-        self._states = mx.random.normal((200, draft.network.reads_width))
-        self._received = 0
-        self.tokens = [chance.randrange(1, 200) for _ in range(chance.randrange(2, 30))]
-        self.guarded = Guarded(proposer_of(draft, main, PrefixStore(), 0))
-        self.sampler = Sampler(Sampling(temperature=0), 0, main.logit_width, self.tokens)
-
-    def plan(self) -> Plan:
-        """For its next draft, of which it has all states; or none, and it waits."""
-        position = self._received
-        self._received = len(self.tokens) - 1
-        self.guarded.receive_states(position, self._states[position : self._received])
-        most = self.guarded.offer(self.tokens).most
-        return Plan(self.guarded.name, self._chance.randrange(1, 6)) if most and self._chance.randrange(4) else PLAIN
-
-    def drafted_alone(self, plan: Plan) -> list[int]:
-        proposer: Any = proposer_of(*self._pair, PrefixStore(), 0)
-        proposer.receive_states(0, self._states[: len(self.tokens) - 1])
-        proposer.offer(self.tokens)
-        return integers(proposer.propose(self.tokens, plan, self.sampler).tokens)
-
-    def go_on(self) -> None:
-        self.tokens += [self._chance.randrange(1, 200) for _ in range(self._chance.randrange(1, 25))]
-
-
-@pytest.mark.parametrize("name", fair(ROW_HEADS, "sliding layers", "qwen3_5", "deepseek_v3"))
-def test_heads_draft_in_company_what_they_draft_alone(name: str, tmp_path: Path) -> None:
-    """Replies come and go, wait, and read few tokens or many between two drafts."""
-    main, draft = loaded_pair(name, tmp_path)
-    assert at_once(try_draft_rows(draft)).drafts
-    mx.random.seed(7)
-    chance = Random(3)
-    texts = [Text(main, draft, chance) for _ in range(4)]
-    shapes = Counter[int]()
-    rows = draft.network.rows
-
-    def counted(tokens: mx.array, *others: Any) -> mx.array:
-        shapes[tokens.shape[0]] += 1
-        made: mx.array = rows(tokens, *others)
-        return made
-
-    for turn in range(8):
-        if turn == 4:
-            texts[1] = Text(main, draft, chance)
-        plans = [(text, text.plan()) for text in texts]
-        wanted = [text.guarded.wanted(text.tokens, plan, text.sampler) for text, plan in plans]
-        with patch.object(draft.network, "rows", counted):
-            draft_together([each for each in wanted if each is not None])
-            drafting = [(text, plan) for text, plan in plans if plan.length]
-            made = [integers(text.guarded.propose(text.tokens, plan, text.sampler).tokens) for text, plan in drafting]
-        assert made == [text.drafted_alone(plan) for text, plan in drafting]
-        for text in texts:
-            text.go_on()
-    assert not any(text.guarded.failed for text in texts)
-    assert shapes[4] > 8
-    assert shapes[4] > shapes[1] / 2
-
-
-def test_a_head_whose_rows_are_not_what_its_texts_are_alone_drafts_for_one_after_the_other(tmp_path: Path) -> None:
-    _, draft = loaded_pair("authors", tmp_path)
-    rows = draft.network.rows
-
-    def uneven(tokens: mx.array, *others: Any) -> mx.array:
-        made: mx.array = rows(tokens, *others)
-        return made * mx.arange(1, tokens.shape[0] + 1)[:, None, None]
-
-    with patch.object(draft.network, "rows", uneven):
-        assert not at_once(try_draft_rows(draft)).drafts
 
 
 @pytest.fixture

@@ -55,13 +55,13 @@ def test_masked_rows_are_those_of_a_head_that_reads_masks(draft: LoadedModel) ->
     tokens = mx.concatenate([mx.arange(40, 40 + READ), masks])
     expected = network.read(tokens, mx.concatenate([states, learnt]), CacheMaker(network)())[READ - 1 :]
 
-    made = network.ahead(last, network.tokens, caches)
+    made = network.block(last, network.tokens, caches)
 
     assert made.shape == (network.tokens, tiny.WIDTH)
     assert mx.allclose(made, expected, atol=1e-4)
     assert caches.position == READ
     for length in range(1, network.tokens):
-        assert mx.allclose(network.ahead(last, length, caches), made[:length], atol=1e-4)
+        assert mx.allclose(network.block(last, length, caches), made[:length], atol=1e-4)
 
 
 def test_as_many_tokens_as_it_was_trained_for_are_drafted_at_once(draft: LoadedModel, main: LoadedModel) -> None:
@@ -71,7 +71,7 @@ def test_as_many_tokens_as_it_was_trained_for_are_drafted_at_once(draft: LoadedM
     proposer.receive_states(0, states)
     tokens = [7, *range(40, 40 + READ)]
     assert proposer.offer(tokens).most == network.tokens in (5, 8)  # said, or not
-    logits = network.logits(network.ahead(last, network.tokens, caches))
+    logits = network.logits(network.block(last, network.tokens, caches))
     expected, chances = integers(mx.argmax(logits, axis=-1)), mx.softmax(logits, axis=-1).max(axis=-1)
     sampler = Sampler(Sampling(temperature=0), 0, main.logit_width, tokens)
     never = StopRule((0.0,) * network.tokens, Worth().by_grade)

@@ -6,7 +6,7 @@ Scores by language: evaluate.py. The same of every kind of drafter, with random 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +31,12 @@ STARTER = Path(__file__).parents[2] / "resources" / "starter"
 DRAFTERS = ("dflash", "eagle3", "mtp")  # their folders, too
 DRAFTED = 7
 QUESTIONS = ("What is speculative decoding?", "返事を途中で止めるには？")
+COMPANY = (
+    *QUESTIONS,
+    "How do I stop a reply?",
+    "초안 모델이 뭐예요?",
+    "Where are my chats stored?",
+)
 LEAST_PER_PASS = 3.0
 SAME = 0.98
 
@@ -106,3 +112,18 @@ def test_it_drafts_well_in_both_turns_and_behind_an_edit_and_no_token_depends_on
 @cache
 def plain(client: EngineClient, chat: Chat) -> tuple[int, ...]:
     return client.run(asked(chat, drafts=False)).tokens
+
+
+@pytest.mark.parametrize("name", DRAFTERS)
+def test_it_drafts_well_in_company(client: EngineClient, name: str) -> None:
+    """Replies of several lengths, of which some end while others go on; no token depends on the draft."""
+    load(client, name)
+    requests = [
+        replace(asked((question,)), sampling=Sampling(temperature=temperature, seed=3), max_tokens=tokens)
+        for question, temperature, tokens in zip(COMPANY, (0, 0.7, 0, 0.7, 0), (90, 60, 120, 90, 30), strict=True)
+    ]
+    together = client.run_all(requests)
+    without = [client.run(replace(request, speculation=Speculation.off())) for request in requests]
+    assert [each.tokens for each in together] == [each.tokens for each in without]
+    assert {each.stats.proposer for each in together} == {name}
+    assert per_pass(*(Told(each.text(), each.finished) for each in together)) >= LEAST_PER_PASS

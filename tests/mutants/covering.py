@@ -59,10 +59,11 @@ _TESTS = {
     ),
     "engine/drafting/proposers/chain": (
         "engine/test_drafters_chain",
+        "engine/test_drafters_in_company",
         "engine/test_draft_model",
         "engine/test_examination",
     ),
-    "engine/drafting/proposers/dflash": ("engine/test_block_reference",),
+    "engine/drafting/proposers/dflash": ("engine/test_block_reference", "engine/test_drafters_in_company"),
     "engine/drafting/proposers/eagle3": (
         "engine/test_block_reference",
         "engine/test_drafters_chain",
@@ -111,7 +112,8 @@ _TESTS = {
     ),
     "engine/drafting/proposers/lookup": ("unit/test_lookup",),
     "engine/drafting/proposers/draft_model": ("engine/test_draft_model", "engine/test_draft_rows"),
-    "engine/drafting/proposers/rows": ("engine/test_draft_rows",),
+    "engine/drafting/proposers/in_rows": ("engine/test_drafters_in_company",),
+    "engine/drafting/proposers/rows": ("engine/test_draft_rows", "engine/test_drafters_in_company"),
     "engine/drafting/proposers/base": (
         "engine/test_proposers",
         "engine/test_planner",

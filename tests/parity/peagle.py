@@ -100,7 +100,7 @@ def _compared(
         read = mx.random.randint(0, 250, (new.shape[0],)).astype(mx.uint32)
         tokens, states = tokens + integers(read), mx.concatenate([states, new])
         state = ours.read(read, new, caches)[-1:]
-        mine = ours.logits(ours.ahead(state, ours.tokens, caches))
+        mine = ours.logits(ours.block(state, ours.tokens, caches))
         wanted = mx.array(_their_rows(theirs, tokens, states, ours.tokens).numpy())
         wanted = wanted if d2t is None else widened(wanted, d2t, tiny.VOCABULARY)
         differing += integers(mx.argmax(mine, axis=-1)) != integers(mx.argmax(wanted, axis=-1))

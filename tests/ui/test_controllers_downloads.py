@@ -358,3 +358,31 @@ def test_a_resume_shows_what_is_on_the_disk(harness: ControllerHarness, download
         tell(harness, progress(FIRST, MAIN, done, total)) for done, total in ((0, 0), (0, 100), (40, 100), (70, 100))
     ]
     assert [(each.done_bytes, each.total_bytes) for each in seen] == [(60, 100)] * 3 + [(70, 100)]
+
+
+def test_a_draft_of_two_pairs_goes_on_for_both_at_the_next_start(harness: ControllerHarness) -> None:
+    pairs = "org/Big-8B org/A-draft", "org/Other-8B org/A-draft"
+    harness.settings.pair_downloads = pairs
+    harness.settings.going_downloads = ("org/A-draft main", "org/Big-8B main", "org/Other-8B main")
+    downloads = DownloadController(harness.store, harness.bridge, harness.settings, harness.models)
+    harness.bridge.event_arrived.emit(LibraryScanned(()))
+    harness.bridge.event_arrived.emit(DownloadFinished(DownloadId(3), OTHER, "/models/Other-8B"))
+    states = {entry.repositories[0]: entry.state for entry in downloads.entries}
+    assert states == {MAIN: DownloadState.WAITING, OTHER: DownloadState.WAITING}
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_draft_goes_with_each_main_model_that_it_was_chosen_for(
+    harness: ControllerHarness, downloads: DownloadController, paused: bool
+) -> None:
+    """Also where it is asked for once more, from another place."""
+    paired: list[tuple[str, str]] = []
+    downloads.paired.connect(lambda main, draft: paired.append((main, draft)))
+    row = downloads.install(DRAFT, draft_for="/models/Big-8B")
+    if paused:
+        downloads.pause(row)
+    downloads.install(DRAFT, draft_for="/models/Other-8B")
+    downloads.install(DRAFT)
+    harness.bridge.event_arrived.emit(DownloadFinished(SECOND if paused else FIRST, DRAFT, "/models/Small-1B"))
+    assert paired == [("/models/Big-8B", "/models/Small-1B"), ("/models/Other-8B", "/models/Small-1B")]
+    assert downloads.main_for(row) == "/models/Other-8B"

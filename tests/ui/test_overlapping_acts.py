@@ -247,6 +247,17 @@ def test_a_refused_message_of_a_deleted_chat_is_not_sent_elsewhere(
     assert not banner.isVisible()
 
 
+def test_a_message_of_a_deleted_chat_comes_back_with_what_was_attached(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Question")
+    app.window.attachments._attached.add_text("a long pasted text")
+    with held(disk(app)):
+        app.chats.delete_chats([app.chats.chat_id])
+        app.window.composer.send("Second")
+    app.wait_until_quiet(qtbot)
+    assert (app.chats.chat_id, app.window.composer.text()) == (0, "Second")
+    assert app.window.composer.text_with_pasted() == "a long pasted text\n\nSecond"
+
+
 Act = Callable[[AppHarness], object]
 _REFUSED: dict[str, Act] = {
     "another message": lambda app: QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return),

@@ -151,6 +151,9 @@ def test_a_step_that_fails_or_does_not_end_keeps_no_other_from_its_turn(
 
     def hangs(run: Any, _: Any) -> None:
         started.append(run.start(["sleep", "600"]))
+        run.call("sleep", "600", within=0.1)
+
+    def is_late(run: Any, _: Any) -> None:
         run.call("sleep", "600")
 
     def raises(run: Any, _: Any) -> None:
@@ -160,11 +163,13 @@ def test_a_step_that_fails_or_does_not_end_keeps_no_other_from_its_turn(
     def works(run: Any, _: Any) -> None:
         run.note("another figure")
 
-    steps(command, monkeypatch, (hangs, 0.1), (raises, 60), (works, 60))
+    steps(command, monkeypatch, (hangs, 60), (is_late, 0), (raises, 60), (works, 60))
     status, report = look()
     assert status == 1
-    assert states(report) == {"hangs checkout": "failed", "raises checkout": "failed", "works checkout": "seen"}
+    ends = {"hangs": "failed", "is_late": "failed", "raises": "failed", "works": "seen"}
+    assert states(report) == {f"{name} checkout": state for name, state in ends.items()}
     assert "sleep: no end in" in report
+    assert "not finished in its time" in report
     assert "- a figure\n- ZeroDivisionError: by chance" in report
     assert started[0].returncode is not None, "what a step has started ends with it"
 

@@ -95,6 +95,7 @@ class AttachmentActions(QObject):
         composer.attached.remove_requested.connect(attached.remove)
         composer.attached.put_back_requested.connect(attached.put_into_message)
         attached.set_changed.connect(composer.unsent.leave_queue)
+        composer.unsent.took_over.connect(attached.take_over)
         composer.excess_changed.connect(self._offer_end)
         attached.tokens_changed.connect(composer.show_attached_tokens)
         attached.put_back.connect(self._put_back)

@@ -63,6 +63,7 @@ class UnsentWords(QObject):
     queue_changed = Signal()
     due = Signal()  # send the field's text
     due_elsewhere = Signal(int, str, object)  # send in a chat that is not open: text and attachments
+    took_over = Signal(int)  # the message of this chat
 
     def __init__(self, field: MessageEdit, parent: QObject) -> None:
         super().__init__(parent)
@@ -151,9 +152,10 @@ class UnsentWords(QObject):
     def take_over(self, chat_id: int) -> None:
         """Take the message of a deleted chat; if the field has other text, the message stays there."""
         self._on_their_way.discard(chat_id)
-        if not self._field.text_with_composed() and (text := self._texts.pop(chat_id, "")):
+        if not self._field.text_with_composed():
+            self._field.begin_with(self._texts.pop(chat_id, ""))
             self.changed.emit(chat_id, "")
-            self._field.begin_with(text)
+            self.took_over.emit(chat_id)
 
     def _drop_sent(self, text: str) -> None:
         now = self._field.text().lstrip()

@@ -18,8 +18,9 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import Wanted, joined
-from engine.drafting.proposers.features import Context, FeatureProposer, StateNetwork
-from engine.drafting.proposers.rows import HeadRows
+from engine.drafting.proposers.features import FeatureProposer
+from engine.drafting.proposers.in_rows import InRows
+from engine.drafting.proposers.rows import HeadRows, StateNetwork
 from engine.models.access import ModelAccess
 
 # from the newest drafted token of each row (rows,) to the logits (rows, vocabulary) of the next
@@ -158,62 +159,19 @@ class ChainProposer(FeatureProposer):
         return self.context.last_state
 
 
-class RowChainProposer(ChainProposer):
-    """In a batch it drafts for all replies in the same forwards."""
-
-    drafts_in_rows = True
-    _drafted: Draft | None = None  # made in rows, for the next `propose`
-
+class RowChainProposer(ChainProposer, InRows):
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        drafted = self._drafted
-        self._drafted = None
+        drafted = self.drafted_in_rows()
         return super().propose(tokens, plan, sampler) if drafted is None else drafted
 
-    def draft_rows(self, wanted: Tokens[Wanted]) -> None:
-        """One that is a row stays one where it drafts nothing in this step: leaving and joining copies all caches."""
-        ours = [(each.proposer, each) for each in wanted if isinstance(each.proposer, RowChainProposer)]
-        rows = next((one.context.rows for one, _ in ours if one.context.rows), None) or HeadRows(self._network)
-        held = [(one, each) for one, each in ours if one.join(rows, each)]
-        if not any(each.plan.length for _, each in held):
-            return
-        rows.hold([one.context.following for one, _ in held])
-        states = _read_rows(rows, [(one.context, bool(each.plan.length)) for one, each in held])
-
+    def propose_together(self, rows: HeadRows, states: mx.array, wanted: Tokens[Wanted]) -> Tokens[Draft]:
         def step(drafted: mx.array) -> mx.array:
             nonlocal states
             states = rows.step(drafted, states)
             return self._network.logits(states)
 
-        growing = [Growing(len(each.tokens), each.plan, each.sampler, self.context.main.ends) for _, each in held]
-        drafts = draft_chains(self._network.logits(states), step, growing)
-        for (one, _), draft in zip(held, drafts, strict=True):
-            one.take(draft)
-
-    def join(self, rows: HeadRows, wanted: Wanted) -> bool:
-        """Whether it is one of `rows`, prepared for `hold`."""
-        context = self.context
-        context.follow(wanted.tokens)
-        if context.rows is not rows:
-            context.leave_rows()
-        if wanted.plan.length:
-            context.rows = rows if context.prepare_row() else None
-        return context.rows is not None
-
-    def take(self, draft: Draft) -> None:
-        """The draft that its rows have made, for the next `propose`."""
-        self._drafted = draft if draft.tokens.size else None
-
-
-def _read_rows(rows: HeadRows, texts: Tokens[tuple[Context, bool]]) -> mx.array:
-    """Read what waits of each text that drafts; states (texts, width) at the last row of each, of others any."""
-    parts = [context.next_part() if drafts else None for context, drafts in texts]
-    made = rows.read([None if part is None else (part.following, part.states) for part in parts])
-    for row, ((context, _), part) in enumerate(zip(texts, parts, strict=True)):
-        if part is not None and made is not None:
-            context.note_read(part, made[row : row + 1])
-    states = [context.last_state if drafts else None for context, drafts in texts]
-    known = next(state for state in states if state is not None)
-    return mx.concatenate([known if state is None else state for state in states])
+        growing = [Growing(len(each.tokens), each.plan, each.sampler, self.context.main.ends) for each in wanted]
+        return draft_chains(self._network.logits(states), step, growing)
 
 
 class _Chain:

@@ -11,7 +11,6 @@ from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.cache import KVCache
 
 from engine.drafting.proposers.dflash import Attention, BlockDrafter
 from engine.drafting.proposers.layers import mixtures
@@ -26,7 +25,7 @@ class ContextAttention(Attention):
         self.k_proj_target = nn.Linear(sizes.width, width, bias=sizes.attention_bias)
         self.v_proj_target = nn.Linear(sizes.width, width, bias=sizes.attention_bias)
 
-    def read(self, context: mx.array, rope: Any, cache: KVCache) -> None:
+    def read(self, context: mx.array, rope: Any, cache: Any) -> None:
         keys = self.k_proj_target(context)
         values = self.v_proj_target(context)
         cache.update_and_fetch(*self._turned(keys, values, rope, cache.offset))

@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.base import create_causal_mask
-from mlx_lm.models.cache import KVCache
 
 from engine.caches.base import CacheSet
-from engine.decoding.accept import Draft
+from engine.decoding.accept import NO_DRAFT, Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.base import joined, shortened
-from engine.drafting.proposers.features import FeatureProposer
+from engine.drafting.proposers.base import Wanted, joined, shortened
+from engine.drafting.proposers.in_rows import InRows
 from engine.drafting.proposers.layers import (
     OwnLayers,
     Projections,
@@ -32,6 +31,7 @@ from engine.drafting.proposers.layers import (
     normed_layers,
     rotated_otherwise,
 )
+from engine.drafting.proposers.rows import HeadRows, RowHead
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
 
@@ -53,35 +53,43 @@ class Attention(Projections):
         if gates:
             self.g_proj = nn.Linear(sizes.width, sizes.heads, bias=False)
 
-    def read(self, context: mx.array, rope: Any, cache: KVCache) -> None:
+    def read(self, context: mx.array, rope: Any, cache: Any) -> None:
         keys, values = self._keys_values(context, rope, cache.offset)
         cache.update_and_fetch(keys, values)
 
-    def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
-        rows = block.shape[1]
-        position = cache.offset
-        queries = self._queries(block, rope, position)
-        keys, values = self._keys_values(block, rope, position)
-        seen = min(position, self._window - 1) if self._window else position
-        if seen and cache.keys is not None and cache.values is not None:
-            held = slice(position - seen, position)
-            keys = mx.concatenate([cache.keys[..., held, :], keys], axis=2)
-            values = mx.concatenate([cache.values[..., held, :], values], axis=2)
+    def __call__(self, block: mx.array, rope: Any, cache: Any) -> mx.array:
+        """`cache`: a KVCache, or that of a batch's texts; it does not change."""
+        queries = self._queries(block, rope, cache.offset)
+        keys, values = self._keys_values(block, rope, cache.offset)
+        lengths = getattr(cache, "lengths", [cache.offset])
+        end = max(lengths)
+        first = max(0, min(lengths) - self._window + 1) if self._window else 0
+        if first < end:
+            keys = mx.concatenate([cache.keys[..., first:end, :], keys], axis=2)
+            values = mx.concatenate([cache.values[..., first:end, :], values], axis=2)
         sinks = self.attention_sink_bias.astype(queries.dtype) if "attention_sink_bias" in self else None
         gates = nn.softplus(self.g_proj(block).astype(mx.float32)).astype(block.dtype) if "g_proj" in self else None
-        return self._mixed(queries, keys, values, self._mask(rows, seen), sinks, gates)
+        return self._mixed(queries, keys, values, self._mask(block.shape[1], lengths, first), sinks, gates)
 
     def other_order(self) -> tuple[Any, str, Any]:
         """The change that makes the block's attention causal, or not."""
         return self, "_causal", not self._causal
 
-    def _mask(self, rows: int, seen: int) -> mx.array | None:
-        """Each row attends within the window, and in its block to all rows, or if causal to those before."""
-        if self._causal:
-            return create_causal_mask(rows, offset=seen, window_size=self._window or None)
-        if not self._window or seen + rows <= self._window:
+    def _mask(self, rows: int, lengths: list[int], first: int) -> mx.array | None:
+        """Which keys each row of a block attends to (texts, 1, rows, keys): within the window those of its text, from
+        position `first` on, and in its block all, or if causal those before.
+        """
+        end = max(lengths)
+        if not self._causal and min(lengths) == end and (not self._window or end - first + rows <= self._window):
             return None
-        return mx.arange(seen, seen + rows)[:, None] - mx.arange(seen + rows)[None] < self._window
+        held = mx.array(lengths)[:, None]
+        of_block = held + mx.arange(rows)
+        of_text = mx.broadcast_to(mx.arange(first, end), (len(lengths), end - first))
+        keys = mx.concatenate([of_text, of_block], axis=1)[:, None, None]
+        queries = of_block[:, None, :, None]
+        there = mx.concatenate([of_text < held, of_block >= held], axis=1)[:, None, None]
+        mask = there & (keys <= (queries if self._causal else queries[:, :, -1:]))
+        return mask & (keys > queries - self._window) if self._window else mask
 
 
 class Layer(Residuals):
@@ -95,7 +103,7 @@ class Layer(Residuals):
             gates=config.is_laguna,
         )
 
-    def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
+    def __call__(self, block: mx.array, rope: Any, cache: Any) -> mx.array:
         return self._fed(self._attended(block, self.self_attn(self.input_layernorm(block), rope, cache)))
 
 
@@ -110,26 +118,47 @@ def draft_rows(walk: Walk, newest: mx.array, position: int, plan: Plan, sampler:
     return joined(drafts, with_probabilities=plan.stop is not None)
 
 
-class BlockProposer(FeatureProposer):
+class BlockProposer(InRows):
     @property
     def _longest(self) -> int:
         return int(self._network.tokens)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
+        drafted = self.drafted_in_rows()
+        if drafted is not None:
+            return drafted
         self.context.follow(tokens)
         self.context.read()
         newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
-        states = self._network.block(newest, self.context.caches)
-        walk = self._network.walk(states, plan.length)
-        draft = draft_rows(walk, newest, len(tokens), plan, sampler)
-        sure = self._network.confidence(states[: plan.length], mx.concatenate([newest, draft.tokens[:-1]]))
+        states = self._network.block(newest, self.context.caches)[: plan.length]
+        return self._sampled(states, self._network.base_logits(states), newest, len(tokens), plan, sampler)
+
+    def propose_together(self, rows: HeadRows, states: mx.array, wanted: Tokens[Wanted]) -> Tokens[Draft]:
+        newest = mx.array([each.tokens[-1] for each in wanted], dtype=mx.uint32)
+        blocks = self._network.ahead(newest, states, rows.layers)
+        parts = [block[: each.plan.length] for block, each in zip(blocks, wanted, strict=True)]
+        ends = list(accumulate(each.plan.length for each in wanted))
+        logits = mx.split(self._network.base_logits(mx.concatenate(parts)), ends[:-1])
+        return [
+            self._sampled(part, base, newest[row : row + 1], len(each.tokens), each.plan, each.sampler)
+            if each.plan.length
+            else NO_DRAFT
+            for row, (part, base, each) in enumerate(zip(parts, logits, wanted, strict=True))
+        ]
+
+    def _sampled(
+        self, states: mx.array, logits: mx.array, newest: mx.array, position: int, plan: Plan, sampler: Sampler
+    ) -> Draft:
+        """A draft after `newest` (1,) by a block's `states` (plan.length, width) and their own `logits`."""
+        draft = draft_rows(self._network.walk(states, logits), newest, position, plan, sampler)
+        sure = self._network.confidence(states, mx.concatenate([newest, draft.tokens[:-1]]))
         if sure is not None and plan.stop is not None:
             draft = replace(draft, probabilities=sure)
         return shortened(draft, plan)
 
 
-class BlockDrafter(OwnLayers):
+class BlockDrafter(OwnLayers, RowHead):
     """The network of a folder; it uses the main model's embedding and head."""
 
     reads_next_token = False
@@ -162,34 +191,32 @@ class BlockDrafter(OwnLayers):
         """The most tokens that a block drafts."""
         return self._config.tokens
 
-    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+    def rows(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
         contexts = self._contexts(states)
-
-        def project() -> mx.array:
-            for layer, cache, context in zip(self.layers, caches.layers, contexts, strict=True):
-                layer.self_attn.read(context[None], self._rope, cache)
-            return contexts[0]
-
-        read = caches.forward(states.shape[0], project)
-        caches.commit(states.shape[0])
-        return read
+        for layer, cache, context in zip(self.layers, layers, contexts, strict=True):
+            layer.self_attn.read(context, self._rope, cache)
+        return contexts[0]
 
     def _contexts(self, states: mx.array) -> Sequence[mx.array]:
-        """The context rows that each layer reads, (n, width)."""
+        """The context rows that each layer reads, (texts, n, width)."""
         if "aux_hidden_norms" in self:
             states = normed_layers(self.aux_hidden_norms, states)
         return [self.hidden_norm(self.fc(states))] * len(self.layers)
 
     def block(self, newest: mx.array, caches: CacheSet) -> mx.array:
         """The states (tokens, width) that draft what follows `newest` (1,). The caches do not change."""
+        return self.ahead(newest, newest, caches.layers)[0]
+
+    def ahead(self, tokens: mx.array, states: mx.array, layers: Sequence[Any]) -> mx.array:
+        """The caches do not change; a block depends on no `states` but those that were read."""
         config = self._config
-        masks = mx.full((config.block_rows - 1,), config.mask_token, dtype=mx.uint32)
-        rows = self._main.embed(mx.concatenate([newest.astype(mx.uint32), masks]))[None]
+        masks = mx.full((tokens.size, config.block_rows - 1), config.mask_token, dtype=mx.uint32)
+        rows = self._main.embed(mx.concatenate([tokens[:, None].astype(mx.uint32), masks], axis=1))
         if config.embedding_scale != 1:
             rows = rows * mx.array(config.embedding_scale, rows.dtype)
-        for layer, cache in zip(self.layers, caches.layers, strict=True):
+        for layer, cache in zip(self.layers, layers, strict=True):
             rows = layer(rows, self._rope, cache)
-        return self.norm(rows)[0, 0 if config.anchor_first else 1 :]
+        return self.norm(rows)[:, 0 if config.anchor_first else 1 :]
 
     def base_logits(self, states: mx.array) -> mx.array:
         """Each row's own logits, scaled and capped by the drafter's config, not the main model's."""
@@ -199,9 +226,8 @@ class BlockDrafter(OwnLayers):
             logits = logits * config.output_scale
         return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
 
-    def walk(self, states: mx.array, length: int) -> Walk:
-        """The logits of a block's first `length` drafting rows, from the states that `block` returned."""
-        base = self.base_logits(states[:length])
+    def walk(self, states: mx.array, base: mx.array) -> Walk:
+        """The logits of a block's rows, from the states that `block` returned and their `base_logits`."""
         return lambda row, before: self.step_logits(base[row : row + 1], before, states[row : row + 1])
 
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
@@ -227,5 +253,6 @@ class BlockDrafter(OwnLayers):
             states = mx.zeros((_REHEARSAL_TOKENS, self.reads_width), self._main.precision)
             self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), states, caches)
         before = mx.zeros((1,), dtype=mx.uint32)
-        walk = self.walk(self.block(before, caches), length)
+        states = self.block(before, caches)[:length]
+        walk = self.walk(states, self.base_logits(states))
         return mx.concatenate([mx.argmax(walk(row, before), axis=-1) for row in range(length)])

@@ -6,7 +6,6 @@ from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_lm.models.cache import KVCache
 
 from engine.drafting.proposers.dflash import BlockDrafter, Layer
 from engine.models.access import ModelAccess
@@ -29,15 +28,15 @@ class Convolution(nn.Module):
 
     def around(self, rows: mx.array, part: Any) -> mx.array:
         _, taps, groups, _ = self._shape
-        weights = self.kernel_projection(rows).reshape(rows.shape[1], 2, taps, groups, 1)
+        weights = self.kernel_projection(rows).reshape(*rows.shape[:2], 2, taps, groups, 1)
         return self._mixed(part(self._mixed(rows, weights, 0)), weights, 1)
 
     def _mixed(self, rows: mx.array, weights: mx.array, side: int) -> mx.array:
         _, taps, groups, group = self._shape
-        parts = rows.reshape(rows.shape[1], groups, group)
-        base = self.base_kernel[side].reshape(taps, 1, groups, group).astype(rows.dtype)
-        shifted = (mx.pad(parts, [(tap, 0), (0, 0), (0, 0)])[: parts.shape[0]] for tap in range(taps))
-        mixed = [(base[tap] + weights[:, side, tap]) * before for tap, before in enumerate(shifted)]
+        parts = rows.reshape(*rows.shape[:2], groups, group)
+        base = self.base_kernel[side].reshape(taps, groups, group).astype(rows.dtype)
+        shifted = (mx.pad(parts, [(0, 0), (tap, 0), (0, 0), (0, 0)])[:, : parts.shape[1]] for tap in range(taps))
+        mixed = [(base[tap] + weights[:, :, side, tap]) * before for tap, before in enumerate(shifted)]
         return mx.stack(mixed).sum(axis=0).reshape(rows.shape)
 
 
@@ -47,7 +46,7 @@ class ConvolvedLayer(Layer):
         self.attention_conv = Convolution(config)
         self.mlp_conv = Convolution(config)
 
-    def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
+    def __call__(self, block: mx.array, rope: Any, cache: Any) -> mx.array:
         def attend(rows: mx.array) -> mx.array:
             return self.self_attn(rows, rope, cache)
 

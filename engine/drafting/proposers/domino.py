@@ -48,8 +48,7 @@ class DominoDrafter(BlockDrafter):
             nn.Linear(inner, config.draft_vocabulary or config.info.vocabulary_rows, bias=False),
         ]
 
-    def walk(self, states: mx.array, length: int) -> Walk:
-        base = self.base_logits(states[:length])
+    def walk(self, states: mx.array, base: mx.array) -> Walk:
         prefix = self.prefix_gru.begun()
 
         def logits(row: int, before: mx.array) -> mx.array:

@@ -14,7 +14,7 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 from mlx_lm.models.rope_utils import initialize_rope
 
-from engine.drafting.proposers.features import StateNetwork
+from engine.drafting.proposers.rows import StateNetwork
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, EagleConfig
 
@@ -168,13 +168,15 @@ class OwnLayers(nn.Module, StateNetwork):
 
 
 def mixtures(weights: mx.array, states: mx.array) -> mx.array:
-    """For each of a drafter's layers (layers, n, width), a mixture of the main model's states (n, read × width)."""
+    """For each of a drafter's layers a mixture (layers, texts, n, width) of the main model's states (texts, n, read ×
+    width).
+    """
     shares = mx.softmax(weights.astype(mx.float32), axis=-1).astype(states.dtype)
-    return mx.einsum("lr,nrw->lnw", shares, states.reshape(states.shape[0], weights.shape[1], -1))
+    return mx.einsum("lr,tnrw->ltnw", shares, states.reshape(*states.shape[:2], weights.shape[1], -1))
 
 
 def normed_layers(norms: Sequence[nn.Module], states: mx.array) -> mx.array:
-    """The main model's states (n, read × width) with each layer's part normed by its own."""
+    """The main model's states (…, read × width) with each layer's part normed by its own."""
     parts = mx.split(states, len(norms), axis=-1)
     return mx.concatenate([norm(part) for norm, part in zip(norms, parts, strict=True)], axis=-1)
 

@@ -29,7 +29,7 @@ class PEagleProposer(ChainProposer):
         return min(super()._longest, self._network.tokens)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        logits = self._network.logits(self._network.ahead(self._read(tokens), plan.length, self.context.caches))
+        logits = self._network.logits(self._network.block(self._read(tokens), plan.length, self.context.caches))
         newest = mx.array(list(tokens[-1:]), dtype=mx.uint32)
         draft = draft_rows(lambda row, before: logits[row : row + 1], newest, len(tokens), plan, sampler)
         return shortened(draft, plan)
@@ -48,7 +48,7 @@ class PEagleDrafter(EagleDrafter):
         named = super().sanitize(weights)
         return {name: weight.reshape(1, 1, -1) if name == "mask_hidden" else weight for name, weight in named.items()}
 
-    def ahead(self, state: mx.array, length: int, caches: CacheSet) -> mx.array:
+    def block(self, state: mx.array, length: int, caches: CacheSet) -> mx.array:
         """The states (length, width) that draft what follows the row with `state`, the last that was read.
 
         Their rows are taken back.
@@ -63,4 +63,4 @@ class PEagleDrafter(EagleDrafter):
         return mx.concatenate([state, made])
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        return self.logits(self.ahead(self._rehearsed_state(caches), length, caches))
+        return self.logits(self.block(self._rehearsed_state(caches), length, caches))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
 
 import mlx.core as mx
@@ -129,8 +129,31 @@ class DraftRows(Rows):
         return logits
 
 
-class RowHead(Protocol):
-    """A head that reads and drafts for several texts in one forward."""
+class StateNetwork(Protocol):
+    """The part of a drafter's network that prefills."""
+
+    reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
+    _config: Any
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The layers of the main model whose states it is fed."""
+
+    @property
+    def reads_width(self) -> int:
+        """Width of a row of those states."""
+        width: int = len(self.reads) * self._config.info.main_width
+        return width
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        """Add a row for each of `states` (n, layers × width); `tokens` (n,) are the ones right after. Commits them.
+
+        Returns its own states (n, width) or the last one (1, width): a draft begins with that.
+        """
+
+
+class RowHead(StateNetwork, Protocol):
+    """A drafter that reads and drafts for several texts in one forward."""
 
     def fused(self, states: mx.array) -> mx.array:
         """The main model's states (…, layers × width) as its rows get them (…, width)."""
@@ -140,6 +163,10 @@ class RowHead(Protocol):
         """Its states (texts, n, width) of rows of `tokens` (texts, n) and `states` (texts, n, width): fused, or its
         own.
         """
+
+    def ahead(self, tokens: mx.array, states: mx.array, layers: Tokens[object]) -> mx.array:
+        """States (texts, n, width) of a draft's first forward, from `tokens` (texts,) and `states` (texts, width)."""
+        return self.rows(tokens[:, None], states[:, None], layers)
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         return self.step(tokens, self.fused(states), caches)
@@ -152,11 +179,15 @@ class RowHead(Protocol):
 
 
 class HeadRows(Rows):
-    """Of a drafter that drafts token by token. What it drafts is dropped before the next forward."""
+    """Of a drafter that is fed hidden states. What it drafts is dropped before the next forward."""
 
     def __init__(self, head: RowHead) -> None:
         super().__init__()
         self._head = head
+
+    @property
+    def layers(self) -> Tokens[object]:
+        return self._caches.layers
 
     def read(self, parts: Tokens[tuple[mx.array, mx.array] | None]) -> mx.array | None:
         """Add rows of tokens (n,) and states (n, layers × width) to each text, to some none; its states (texts, width)
@@ -177,4 +208,4 @@ class HeadRows(Rows):
 
     def step(self, tokens: mx.array, states: mx.array) -> mx.array:
         """Its states (texts, width) after one more row of each text, of `tokens` (texts,) and its own `states`."""
-        return self._step(lambda: self._head.rows(tokens[:, None], states[:, None], self._caches.layers))[:, 0]
+        return self._step(lambda: self._head.ahead(tokens, states, self._caches.layers))[:, 0]
