@@ -18,9 +18,9 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import Wanted, joined
-from engine.drafting.proposers.features import FeatureProposer, StateNetwork
+from engine.drafting.proposers.features import FeatureProposer
 from engine.drafting.proposers.in_rows import InRows
-from engine.drafting.proposers.rows import HeadRows
+from engine.drafting.proposers.rows import HeadRows, StateNetwork
 from engine.models.access import ModelAccess
 
 # from the newest drafted token of each row (rows,) to the logits (rows, vocabulary) of the next

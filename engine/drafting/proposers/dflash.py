@@ -31,7 +31,7 @@ from engine.drafting.proposers.layers import (
     normed_layers,
     rotated_otherwise,
 )
-from engine.drafting.proposers.rows import HeadRows
+from engine.drafting.proposers.rows import HeadRows, RowHead
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
 
@@ -158,7 +158,7 @@ class BlockProposer(InRows):
         return shortened(draft, plan)
 
 
-class BlockDrafter(OwnLayers):
+class BlockDrafter(OwnLayers, RowHead):
     """The network of a folder; it uses the main model's embedding and head."""
 
     reads_next_token = False

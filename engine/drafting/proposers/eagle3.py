@@ -26,6 +26,7 @@ from engine.drafting.proposers.layers import (
     normed_layers,
     rotated_otherwise,
 )
+from engine.drafting.proposers.rows import RowHead
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
@@ -65,7 +66,7 @@ class EagleLayer(Residuals):
         return self._fed(self._attended(states, mixed))
 
 
-class EagleDrafter(OwnLayers, Head):
+class EagleDrafter(OwnLayers, RowHead, Head):
     """The network of a folder; it uses the main model's embedding."""
 
     proposer: type[ChainProposer] = RowChainProposer

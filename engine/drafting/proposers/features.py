@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Tokens
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
 
@@ -21,7 +21,7 @@ from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
 from engine.drafting.proposers.base import Proposer
-from engine.drafting.proposers.rows import HeadRows
+from engine.drafting.proposers.rows import HeadRows, StateNetwork
 from engine.models.memory import is_short
 from engine.prefix.memory import PrefixStore
 from engine.vision.values import readable
@@ -32,29 +32,6 @@ if TYPE_CHECKING:
 MOST_WAITING_BYTES = 256 << 20  # of waiting states, in all replies: the first token waits for no draft prefill
 _MOST_WAITING_PARTS = 256
 _SPREAD = 0x9E3779B1  # odd, so x * this mod 2**32 differs for every x
-
-
-class StateNetwork(Protocol):
-    """The part of a drafter's network that prefills."""
-
-    reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
-    _config: Any
-
-    @property
-    def reads(self) -> tuple[int, ...]:
-        """The layers of the main model whose states it is fed."""
-
-    @property
-    def reads_width(self) -> int:
-        """Width of a row of those states."""
-        width: int = len(self.reads) * self._config.info.main_width
-        return width
-
-    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        """Add a row for each of `states` (n, layers × width); `tokens` (n,) are the ones right after. Commits them.
-
-        Returns its own states (n, width) or the last one (1, width): a draft begins with that.
-        """
 
 
 @dataclass(frozen=True, slots=True)

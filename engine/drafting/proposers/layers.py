@@ -14,8 +14,7 @@ import mlx.nn as nn
 from mlx_lm.models.cache import KVCache
 from mlx_lm.models.rope_utils import initialize_rope
 
-from engine.drafting.proposers.features import StateNetwork
-from engine.drafting.proposers.rows import RowHead
+from engine.drafting.proposers.rows import StateNetwork
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, EagleConfig
 
@@ -120,7 +119,7 @@ class Residuals(nn.Module):
         return (rows + self.post_feedforward_layernorm(mlp(self.pre_feedforward_layernorm(rows)))) * self.layer_scalar
 
 
-class OwnLayers(nn.Module, RowHead, StateNetwork):
+class OwnLayers(nn.Module, StateNetwork):
     """What blocks and EAGLE-3 heads have in common: layers of their own, a norm after them, perhaps a vocabulary."""
 
     layers: list[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import ref
 
 import mlx.core as mx
@@ -129,7 +129,30 @@ class DraftRows(Rows):
         return logits
 
 
-class RowHead(Protocol):
+class StateNetwork(Protocol):
+    """The part of a drafter's network that prefills."""
+
+    reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
+    _config: Any
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The layers of the main model whose states it is fed."""
+
+    @property
+    def reads_width(self) -> int:
+        """Width of a row of those states."""
+        width: int = len(self.reads) * self._config.info.main_width
+        return width
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        """Add a row for each of `states` (n, layers × width); `tokens` (n,) are the ones right after. Commits them.
+
+        Returns its own states (n, width) or the last one (1, width): a draft begins with that.
+        """
+
+
+class RowHead(StateNetwork, Protocol):
     """A drafter that reads and drafts for several texts in one forward."""
 
     def fused(self, states: mx.array) -> mx.array:
