@@ -107,7 +107,9 @@ def test_what_lives_longer_than_a_view_calls_its_methods() -> None:
 
 
 def _lambdas_of_others(path: Path) -> Iterator[int]:
-    """Lines where a lambda with `self` is connected to a controller, a view model or the settings that were given."""
+    """Lines where a lambda with `self`, or a function within one, is connected to a controller, a view model or the
+    settings that were given.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     kinds = {each.name for node in imports if (node.module or "").startswith(_LONG_LIVED) for each in node.names}
@@ -116,8 +118,9 @@ def _lambdas_of_others(path: Path) -> Iterator[int]:
         kept = {f"_{name}" for each in methods for name in _given(each, kinds)}
         for each in methods:
             known = _known_as(each, _given(each, kinds) | kept)
+            inner = {node.name for node in ast.walk(each) if isinstance(node, ast.FunctionDef) and node is not each}
             calls = (node for node in ast.walk(each) if isinstance(node, ast.Call))
-            yield from (call.lineno for call in calls if _is_lambda_of(call, known))
+            yield from (call.lineno for call in calls if _is_lambda_of(call, known, inner))
 
 
 def _given(function: ast.FunctionDef, kinds: set[str]) -> set[str]:
@@ -144,8 +147,9 @@ def _known_as(function: ast.FunctionDef, given: set[str]) -> set[str]:
     return known
 
 
-def _is_lambda_of(call: ast.Call, senders: set[str]) -> bool:
+def _is_lambda_of(call: ast.Call, senders: set[str], inner: set[str]) -> bool:
     match call:
-        case ast.Call(func=ast.Attribute(value=sender, attr="connect"), args=[ast.Lambda() as slot, *_]):
-            return bool(_names(sender) & senders) and "self" in _names(slot)
+        case ast.Call(func=ast.Attribute(value=sender, attr="connect"), args=[ast.Lambda() | ast.Name() as slot, *_]):
+            is_one = slot.id in inner if isinstance(slot, ast.Name) else "self" in _names(slot)
+            return bool(_names(sender) & senders) and is_one
     return False

@@ -110,7 +110,11 @@ def test_it_is_off_until_somebody_turns_it_on(
     table = harness.chats.requests
     cells = {column: table.data(table.index(0, column)) for column in RequestColumn}
     assert cells[RequestColumn.CHAT] == "Another program"
-    assert table.index(0, RequestColumn.CHAT).data(RequestRole.SECOND_LINE).endswith(" · Main 8B ← Draft 1B")
+    chat = table.index(0, RequestColumn.CHAT)
+    when = chat.data(RequestRole.WHEN)
+    assert when
+    assert chat.data(RequestRole.SECOND_LINE) == "Main 8B ← Draft 1B"
+    assert chat.data(Qt.ItemDataRole.AccessibleTextRole) == f"Another program {when} Main 8B ← Draft 1B"
     assert cells[RequestColumn.ACCEPT_RATE] == "63%"
     harness.ask(qtbot, "Question")  # the person's own are rows as before
     assert [row.of_program for row in table.rows] == [False, True]

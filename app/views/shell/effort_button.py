@@ -38,16 +38,17 @@ class EffortButton(Translated, IconButton):
 
     def bind(self, options: ChatOptions, models: ModelController) -> None:
         self._options = options
-
-        def follow() -> None:
-            view = options.view(Scope.CHAT)
-            thinking = {**view.otherwise, **view.own}["thinking"]
-            own = "thinking" in view.own
-            self.show_effort(thinking, models.efforts(), human_name(models.pair.main_name), own=own)
-
+        self._models = models
         for changed in (options.changed, models.pair_changed, models.library.changed):
-            changed.connect(follow)
-        follow()
+            changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self) -> None:
+        view = self._options.view(Scope.CHAT)
+        thinking = {**view.otherwise, **view.own}["thinking"]
+        models = self._models
+        own = "thinking" in view.own
+        self.show_effort(thinking, models.efforts(), human_name(models.pair.main_name), own=own)
 
     def show_effort(self, value: object, levels: Sequence[str], model_name: str, *, own: bool) -> None:
         """`value` of the option `thinking`; `levels` that the model knows."""
