@@ -10,6 +10,7 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -24,6 +25,8 @@ from engine.server.problems import Problem, full, too_many_connections
 
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1", "host.docker.internal"}
 _OPEN_PATHS = {"/health"}
+_MOST_DROPPED_BYTES = 1 << 20  # of a refused request's body
+_DROP_S = 1.0
 _HEADERS = ("authorization", "content-type", "x-request-id")  # that pages may send in every dialect
 
 
@@ -61,6 +64,8 @@ class Guard:
         except Problem as problem:
             body = dialect.error(problem, request_id)
             refusal = JSONResponse(body, problem.status, {**problem.headers, "connection": "close"})
+            if "expect" not in headers:  # else the client waits with its body
+                await _drop_body(receive)
             await refusal(scope, receive, _with(send, answers))
             return
         limited = _Limited(receive, self._options, self)
@@ -131,6 +136,20 @@ class Guard:
             "access-control-max-age": "600",
         }
         return Response(status_code=204, headers=allowed)
+
+
+async def _drop_body(receive: Receive) -> None:
+    """Read what comes of it, within limits: closing a connection with bytes unread may reset it before the client has
+    the answer.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DROP_S):
+            left = _MOST_DROPPED_BYTES
+            while left > 0:
+                message = await receive()
+                if not message.get("more_body"):
+                    return
+                left -= len(message["body"])
 
 
 class _Limited:

@@ -6,6 +6,7 @@ import errno
 import json
 import socket
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,24 @@ def test_no_answer_names_a_folder(served: Served) -> None:
 def test_an_unknown_route_is_an_error_in_the_dialect(served: Served) -> None:
     assert served.http.get("/v1/nowhere").json()["error"]["code"] == "not_found"
     assert served.http.get("/v1/chat/completions").status_code == 405
+
+
+def test_a_refusal_is_no_reset_whenever_the_body_comes(served: Served) -> None:
+    """A client that is still writing may not look for the answer then."""
+    head, end, body = post_bytes("/v1/chat/completions", b"x" * 5000, host="evil.example").partition(b"\r\n\r\n")
+    for pause_s in (0, 0.0005, 0.001, 0.002, 0.02) * 3:
+        with served.connect() as connection:
+            connection.sendall(head + end)
+            time.sleep(pause_s)
+            connection.sendall(body)
+            answer = b""
+            while piece := connection.recv(1000):
+                answer += piece
+            assert answer.startswith(b"HTTP/1.1 403")
+
+
+def test_a_refusal_does_not_wait_for_a_body_that_does_not_come(served: Served) -> None:
+    head, end, _ = post_bytes("/v1/chat/completions", b"x" * 5000, host="evil.example").partition(b"\r\n\r\n")
+    with served.connect() as connection:
+        connection.sendall(head + end)
+        assert connection.recv(12) == b"HTTP/1.1 403"
