@@ -60,6 +60,21 @@ def ask(quick: QuickAsk, text: str) -> None:
     QTest.keyClick(quick.edit, Qt.Key.Key_Return)
 
 
+def test_the_next_quick_question_waits_for_no_reply(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+    """The one before is written to its end in its chat."""
+    harness.engine.gate.hold()
+    ask(quick, "First")
+    qtbot.waitUntil(lambda: quick.writing)
+    ask(quick, "Second")
+    qtbot.waitUntil(lambda: quick.model.messages[0].text == "Second")
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    second, first = harness.chats.quick_questions.latest(2)
+    assert [(each.title, each.unseen) for each in (first, second)] == [("First", True), ("Second", False)]
+    branch = harness.application.storage.read.messages.shown_branch(first.id)
+    assert branch[-1].text == quick.model.messages[-1].text != ""
+
+
 def test_asked_for_before_the_chats_are_open_it_comes_when_they_are(tmp_path: Path, qtbot: QtBot) -> None:
     """By a second start; also where that is done twice."""
     with AppHarness(tmp_path) as harness:

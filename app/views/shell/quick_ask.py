@@ -128,7 +128,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
 
     def _submit(self) -> None:
         text = self.edit.text().strip()
-        if not text or self._asking or self.writing:
+        if not text or self._asking:
             return
         self.keep_unsent()
         self._asked = text
