@@ -96,14 +96,18 @@ class LendingProcess:
         for line in process.stdout:
             if not line.endswith(b"\n"):  # it was ended in the middle of it
                 break
-            last = _state(line)
-            self._on_state(last)
+            if (state := _state(line)) is not None:
+                last = state
+                self._on_state(last)
         if last.phase is not LendingPhase.FAILED:
             self._on_state(LendingState(LendingPhase.OFF if self._ends else LendingPhase.FAILED))
         self._commands.put(None)
 
 
-def _state(line: bytes) -> LendingState:
-    """As the process says it."""
-    said = {name: value for name, value in json.loads(line).items() if name in _FIELDS}
-    return LendingState(**said | {"phase": LendingPhase(said["phase"])})
+def _state(line: bytes) -> LendingState | None:
+    """As the process says it; None: a library in it has printed something."""
+    try:
+        said = {name: value for name, value in json.loads(line).items() if name in _FIELDS}
+        return LendingState(**said | {"phase": LendingPhase(said["phase"])})
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return None

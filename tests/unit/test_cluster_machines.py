@@ -847,6 +847,19 @@ def test_a_state_that_ends_in_the_middle_is_the_end(tmp_path: Path, monkeypatch:
     assert process.stop(60)
 
 
+def test_what_else_the_process_prints_is_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library's warning, say."""
+    lines = ("a warning", "[1]", '{"phase": "lost"}', '{"phase": "ready"}')
+    monkeypatch.setattr(lending_process, "command", lambda *_: [sys.executable, "-c", f"print(*{lines}, sep='\\n')"])
+    states: queue.SimpleQueue[LendingState] = queue.SimpleQueue()
+    process = LendingProcess(tmp_path, "127.0.0.1:1", states.put)
+    process.start()
+
+    phases = [states.get(timeout=60).phase for _ in range(3)]
+    assert phases == [LendingPhase.STARTING, LendingPhase.READY, LendingPhase.FAILED]
+    assert process.stop(60)
+
+
 def test_a_key_is_this_users_alone(tmp_path: Path) -> None:
     identity = Identity(tmp_path / "new")
 
