@@ -508,6 +508,20 @@ def test_a_failed_download_leaves_the_offer(
     assert machines.lending.wanted == "org/Old-4bit"
 
 
+def test_a_pair_that_is_downloaded_is_not_cancelled_where_another_machine_needs_one_of_it(
+    harness: AppHarness, page: MachinesPage, machines: MachinesController, qtbot: QtBot
+) -> None:
+    card = page.lend
+    harness.store.gate.hold()
+    harness.store.gate.let_through(2)
+    harness.models.install_pair("org/New-4bit", "org/Draft-4bit")
+    needed = LendingState(LendingPhase.READY, wanted_by="Air", wanted_repository="org/New-4bit", wanted_revision="main")
+    machines.lending.on_state(needed)
+    qtbot.waitUntil(card.bar.isVisible)
+    assert not card.fetch.isVisible()
+    harness.store.gate.open()
+
+
 def test_a_lost_machine_is_asked_again(
     harness: AppHarness, page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:

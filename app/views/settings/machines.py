@@ -171,6 +171,7 @@ class LendCard(Translated, Card):
         wanted = fill(self.tr("%1 needs a model that is not on this Mac"), state.wanted_by)
         self.wanted_row.set_words(wanted, wanted_words(state))
         self.fetch.setText(self.tr("Download") if coming is None else self.tr("Cancel"))
+        self.fetch.setVisible(coming is None or len(coming.repositories) == 1)  # a pair was the user's own wish
         self.bar.setVisible(coming is not None)
         if coming is not None:
             self.bar.set_share(share_done([coming]), moving=coming.state is DownloadState.RUNNING)
