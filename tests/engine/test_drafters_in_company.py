@@ -110,6 +110,10 @@ def test_drafters_draft_in_company_what_they_draft_alone(name: str, tmp_path: Pa
         assert made == [text.drafted_alone(plan) for text, plan in drafting]
         for text in texts:
             text.go_on()
+    for text in texts:  # now one after the other
+        text.plan()
+        plan = Plan(text.guarded.name, 3)
+        assert integers(text.guarded.propose(text.tokens, plan, text.sampler).tokens) == text.drafted_alone(plan)
     assert not any(text.guarded.failed for text in texts)
     assert shapes[4] > 8
     assert shapes[4] > shapes[1] / 2
