@@ -104,6 +104,8 @@ def _generate(options: argparse.Namespace) -> int:
             _await_station(events)
         write = options.write or partial(_write, as_json=options.json)
         return int(write(engine, _request(options), events))
+    except EngineError as error:  # said before the engine is waited for
+        return _refuse(error)
     finally:
         if not engine.close():
             _abandon(sys.stdout)
@@ -132,6 +134,8 @@ def _serve(options: argparse.Namespace) -> int:
                 ending.wait()
             server.stop()
             return 0
+    except EngineError as error:
+        return _refuse(error)
     finally:
         if not engine.close():
             _abandon(sys.stdout)

@@ -15,6 +15,7 @@ from typing import IO
 
 import pytest
 
+from engine import Engine
 from engine.__main__ import WithoutWords, main
 from tests.engine.conftest import Zoo
 from tests.helpers.samples import fair
@@ -76,6 +77,23 @@ def test_a_refusal_is_one_line_of_json(arguments: list[str], zoo: Zoo, capsys: p
 
     assert main(["generate", *model, *arguments]) == 1
     assert json.loads(one_line(capsys.readouterr().err))["error"]
+
+
+@pytest.mark.parametrize("command", [["generate", "--prompt", "x"], ["serve"]], ids=["generate", "serve"])
+@pytest.mark.expect_log("could not load")
+def test_a_refusal_is_said_before_the_engine_is_waited_for(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    close = Engine.close
+
+    def closing(engine: Engine) -> bool:
+        said.append(capsys.readouterr().err)
+        return close(engine)
+
+    monkeypatch.setattr(Engine, "close", closing)
+    assert main([*command, "--model", "/nonexistent"]) == 1
+    assert [json.loads(each)["error"] for each in said] == ["ModelNotFound"]
 
 
 def write(
