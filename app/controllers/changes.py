@@ -109,7 +109,8 @@ class Keeping(QObject):
         return tried.wait(timeout_s)
 
     def try_again(self) -> None:
-        """Try again what the disk has refused."""
+        """Try again what the disk has refused; what is due in a moment is newer, and comes before."""
+        self.keep_due()
         for what, latest in list(self._latest.items()):
             if latest.is_refused:
                 self.keep(what, latest.change, latest.value)

@@ -207,6 +207,24 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
         assert edit.text == LONG
 
 
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_what_is_typed_while_refused_words_are_tried_again_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as first:
+        first.ask(qtbot, "First")
+        change(first, qtbot, fill_up)
+        first.chats.edits.begin(1)
+        first.chats.edits.type(1, LONG)
+        qtbot.waitUntil(lambda: first.chats.keeping.has_refused)
+        change(first, qtbot, make_room)
+        first.chats.edits.type(1, "newest")
+        first.chats.keeping.try_again()
+    with open_app(tmp_path, qtbot) as second:
+        second.chats.open_chat(1)
+        edit = second.chats.transcript.messages[0].edit
+        assert edit is not None
+        assert edit.text == "newest"
+
+
 def test_words_of_a_run_without_chats_stay_until_the_chats_have_them(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
