@@ -139,8 +139,8 @@ class Guard:
 
 
 async def _drop_body(receive: Receive) -> None:
-    """Read what comes of it, within limits: closing a connection with bytes unread may reset it before the client has
-    the answer.
+    """Read what comes of it, within limits: a connection that is closed before may be reset, and the client lose the
+    answer.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(_DROP_S):
