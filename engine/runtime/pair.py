@@ -186,7 +186,8 @@ class LoadedPair:
 
     def _try_batching(self) -> None:
         """A forward of a trial. One that is interrupted is over, and has found nothing."""
-        trial, draft_trial = self._trial, self._draft_trial
+        trial = self._trial
+        draft_trial = self._draft_trial
         if trial is not None:
             self._trial = None
             self._trial, self._batching = _tried(trial, self._batching)

@@ -26,6 +26,7 @@ from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.settings.server import ServerPage
 from app.views.shell.help_menu import ReportDialog
+from app.views.shell.option_form import OptionForm
 from app.views.widgets.cards import SettingRow
 from app.views.widgets.fields import NumberField
 from engine import (
@@ -86,16 +87,22 @@ def test_an_option_that_is_typed_for_a_project_is_not_the_next_one_s(
     assert options_of_projects(app, project, other) == [{name: value}, {}]
 
 
+def half_typed(form: OptionForm) -> SchemaField:
+    """Its schema, which is no JSON yet."""
+    field = form.fields["schema"].field
+    assert isinstance(field, SchemaField)
+    field.choice.set_value(SchemaKind.OWN)
+    field.choice.chosen.emit(SchemaKind.OWN)
+    type_into(field.own, '{"type": ')
+    return field
+
+
 def test_a_faulty_schema_of_a_project_is_not_shown_in_the_next_one(app: AppHarness, qtbot: QtBot) -> None:
     project, other = make_project(app, qtbot), make_project(app, qtbot)
     page = app.window.project_page
     page.show(project)
     still()
-    field = page.form.settings.fields["schema"].field
-    assert isinstance(field, SchemaField)
-    field.choice.set_value(SchemaKind.OWN)
-    field.choice.chosen.emit(SchemaKind.OWN)
-    type_into(field.own, '{"type": ')
+    field = half_typed(page.form.settings)
     page.show(other)
     still()
     assert (field.choice.value, field.own.text(), field.fault.text()) == (SchemaKind.NONE, "", "")
@@ -106,11 +113,7 @@ def test_a_schema_that_is_half_typed_stays_in_its_chat(app: AppHarness, qtbot: Q
     app.window.chat_settings.toggle_panel()
     panel = app.window.chat_settings.panel
     still()
-    field = panel.fields["schema"].field
-    assert isinstance(field, SchemaField)
-    field.choice.set_value(SchemaKind.OWN)
-    field.choice.chosen.emit(SchemaKind.OWN)
-    type_into(field.own, '{"type": ')
+    field = half_typed(panel.form)
     for _ in range(2):
         app.window.chat_settings.toggle_panel()
         still()
