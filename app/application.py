@@ -257,7 +257,7 @@ class Application(QObject):
         if words := self._unsent.words():
             stores.unsent.add(words)
             self._unsent.forget()
-        stores.unsent.attach_long()
+        self.storage.put_by(stores)
 
     def _create_parts(self, opened: Opened) -> None:
         """Creates what the first frame does not need: engine, model store, controllers."""
@@ -440,7 +440,7 @@ class Application(QObject):
 
     def _leave_words(self) -> None:
         if self.storage.keeps:
-            self._left.leave(left_words(self.chats.keeping, self.chats.replies))
+            self._left.leave(left_words(self.chats.keeping, self.chats.replies, self.storage.new_chats))
 
 
 def run(profile_dir: Path | None, quick_ask: bool = False) -> int:

@@ -60,7 +60,7 @@ from engine import (
 )
 
 UNSAVED = "unsaved"  # the conversation of chats that are not stored
-_ASIDE = -1  # in place of a chat's id, for questions beside the open chat; 0 is a new chat
+_ASIDE = -1  # in place of a chat's id, for questions beside the open chat
 TITLE_LENGTH = 60
 _READ_FOR_TITLE = 10_000  # characters; blanks count as one in a title
 _PASTED = "pasted text"  # part of the prompt, which is not translated
@@ -97,8 +97,7 @@ class Made:
 
 class Asking(QObject):
     problem_raised = Signal(object)  # EngineError
-    chat_stored = Signal(int)  # a new one, on the screen or not
-    message_sent = Signal(int, object, object)  # the chat (0: a new one), text and rows of `send`, now on disk
+    message_sent = Signal(int, object, object)  # the chat, text and rows of `send`, now on disk
     message_refused = Signal(int, object, object)  # the chat, NotStored, a call that tries again; it is not on disk
     message_homeless = Signal(int)  # refused because its chat is in the Trash
     still_storing = Signal()  # why something was refused
@@ -117,6 +116,7 @@ class Asking(QObject):
         super().__init__(parent)
         self._storage = storage
         self._messages = storage.read.messages
+        self._new_chats = storage.new_chats
         self._changes = changes
         self._models = models
         self._options = options = shared.options
@@ -156,28 +156,24 @@ class Asking(QObject):
         if not self.is_free(chat_id) or not self.can_reply():
             return False
         question = self._question(chat_id, parent_id, words, attachments)
-        if not chat_id:
-            question = replace(question, folder_id=self._options.folder_of(0))
-            self._options.ask()
+        if chat_id in self._new_chats:
+            question = replace(
+                question, options=self._options.own_of(chat_id), folder_id=self._options.folder_of(chat_id), is_new=True
+            )
 
         def stored(asked: Asked) -> None:
-            if not chat_id:
-                self._options.became(asked.chat_id)
-                self.chat_stored.emit(asked.chat_id)
+            if question.is_new:
+                self._new_chats.end(chat_id)
+                self._options.is_stored(chat_id, question.options)
             self.message_sent.emit(chat_id, text, attached)
             done(asked)
             self._request(asked.chat_id, asked.reply_id)
-
-        def refused(problem: NotStored, try_again: Callable[[], None]) -> None:
-            if not chat_id:
-                self._options.refused()
-            self.message_refused.emit(chat_id, problem, try_again)
 
         def ask(whole: Question) -> None:
             self.store(
                 lambda stores: stores.ask(whole),
                 stored,
-                refused,
+                partial(self.message_refused.emit, chat_id),
                 again,
                 chat_id=chat_id,
                 gone=lambda: self.message_homeless.emit(chat_id),
@@ -192,7 +188,7 @@ class Asking(QObject):
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
             return False
         self._models.leave_eyes()
-        question = self._question(0, None, text)
+        question = replace(self._question(0, None, text), options=self._options.own_of(self._new_chats.latest))
 
         def stored(asked: Asked) -> None:
             self._request(asked.chat_id, asked.reply_id)
@@ -297,11 +293,10 @@ class Asking(QObject):
         self._replies.stop(chat_id, lambda message_id: self._messages.message(message_id) is None)
 
     def _question(self, chat_id: int, parent_id: int | None, text: str, attached: Attachments = ()) -> Question:
-        """A message to be stored with an empty reply to it; a new chat takes the options that were set for it."""
-        options = {} if chat_id else self._options.own_of(0)
+        """A message to be stored with an empty reply to it."""
         title = title_from(text or title_of(attached))
         pair = self._models.pair
-        return Question(chat_id, parent_id, text, title, pair.main_name, pair.draft_name, attached, options)
+        return Question(chat_id, parent_id, text, title, pair.main_name, pair.draft_name, attached)
 
     def _replaceable(self, message_id: int) -> StoredMessage | None:
         """The message, where its chat has no question on its way to the disk and a model can reply."""
@@ -335,9 +330,10 @@ class Asking(QObject):
         being stored; without `refused` the user is offered that by `not_stored`. `gone` is called instead of `done` if
         the chat is in the Trash by then: nothing was changed.
         """
+        may_be_new = chat_id == _ASIDE or chat_id in self._new_chats
 
         def change_it(stores: Stores) -> Callable[[], None]:
-            if chat_id > 0 and stores.chats.summary(chat_id) is None:
+            if not may_be_new and stores.chats.summary(chat_id) is None:
                 return gone
             outcome = change(stores)
             return lambda: done(outcome)

@@ -18,13 +18,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.asking import block_of
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.controllers.project_files import OneAdded
 from app.controllers.token_counts import count_tokens
 from app.documents.picture_values import Image, as_stored, image_of
 from app.documents.problems import NotAttached, Refused, WhyNot
 from app.documents.reading import MOST_SEARCHED_BYTES, kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
-from app.storage.project_files import FileState
+from app.storage.project_files import FileState, ProjectFile
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import JobThread, ignore
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
@@ -117,7 +116,6 @@ class AttachmentController(QObject):
         self._stops: dict[int, Stop] = {}  # of the files that are being read
         self._made: dict[int, Attachment] = {}  # read, and not yet taken; written by the reader's thread
         self._paths: dict[int, str] = {}  # of rows that were read from files in this run
-        self._stored_at: int | None = None  # the chat that was stored just now
         self._problems: list[NotAttached] = []
         self._reader = JobThread("attachment reader", storage.deliver)
         self._counting: set[int] = set()  # rows
@@ -128,10 +126,7 @@ class AttachmentController(QObject):
         models.pair_changed.connect(self._on_pair)
         chats.options.changed.connect(self._on_pair)
         chats.asking.message_sent.connect(self._on_sent)
-        chats.asking.chat_stored.connect(self._note_stored)
         chats.deletions.emptied.connect(self._on_emptied)
-        chats.asking.requested.connect(lambda chat_id, _reply_id: self._on_requested(chat_id))
-        chats.chat_made.connect(self._go_on_in)
         chats.documents.changed.connect(lambda _place: self._on_documents())
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
@@ -156,14 +151,6 @@ class AttachmentController(QObject):
     def _on_documents(self) -> None:
         self._show()
         self._look_again()
-
-    def _go_on_in(self, chat_id: int) -> None:
-        """The open chat has a number now: what was attached since its first message was sent stays with it."""
-        self._chat_id = chat_id
-        if self._rows[0]:
-            self._rows.move(0, chat_id)
-            for place in (0, chat_id):
-                self._changed(place)
 
     def take_over(self, chat_id: int) -> None:
         """What was attached to a message of a deleted chat comes into the open one."""
@@ -283,8 +270,7 @@ class AttachmentController(QObject):
         named = self._chats.tools.documents(chat_id)
         taken = {name for name, (place, _) in named.items() if place != -chat_id}
 
-        def added(added: OneAdded) -> None:
-            at, file = added
+        def added(file: ProjectFile | None) -> None:
             if file is None:
                 if attached is None:
                     self._rows.drop(number)
@@ -293,26 +279,15 @@ class AttachmentController(QObject):
             searched = Attachment(file.name, AttachmentKind.SEARCHED, "", file.size_bytes)
             place = self._rows.change(number, lambda _row: _ready_row(number, searched))
             if place is None:  # removed meanwhile
-                self._forget_document(-at, file.name)
+                self._forget_document(chat_id, file.name)
                 return
-            if place != -at:  # that chat is stored by now, without this
-                self._bring(number, at, file.name, place)
+            if place != chat_id:  # another chat took it over
+                self._bring(number, -chat_id, file.name, place)
             self._changed(place)
             self._count_all()
 
         name, text = (attached.name, attached.text) if attached is not None else ("", "")
         self._chats.documents.add_one(-chat_id, path, name, text, taken, added)
-
-    def _note_stored(self, chat_id: int) -> None:
-        self._stored_at = chat_id
-
-    def _on_requested(self, chat_id: int) -> None:
-        """What was attached to another new chat while this one was stored stays with the other."""
-        if chat_id == self._stored_at != self._chat_id:
-            for row in self._rows[0]:
-                if row.kind is AttachmentKind.SEARCHED and row.attachment is not None:
-                    self._bring(row.number, -chat_id, row.name, 0)
-        self._stored_at = None
 
     def _bring(self, number: int, place: int, name: str, chat_id: int) -> None:
         """The document of a row out of a place into a chat's."""

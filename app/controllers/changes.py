@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.controllers.replies import RunningReplies
 from app.storage import NotStored, Storage, Stores
 from app.storage.left_words import Left
+from app.storage.new_chats import NewChats
 from app.system.worker import RETRY_INTERVAL_MS, ignore
 
 KEEP_DELAY_MS = 400  # typed text is saved this long after the last key
@@ -143,7 +144,7 @@ class StorageChanges(QObject):
         self._storage.write(change, done, refused)
 
 
-def left_words(keeping: Keeping, replies: RunningReplies) -> Left:
+def left_words(keeping: Keeping, replies: RunningReplies, new_chats: NewChats) -> Left:
     """Text that is only on the screen: typed, attached, or written by a reply. Call it once the storage is closed."""
     kinds = ("unsent", "attachments", "edit", "attached", "project")
     of_kind: dict[str, dict[int, Any]] = {kind: {} for kind in kinds}
@@ -155,4 +156,5 @@ def left_words(keeping: Keeping, replies: RunningReplies) -> Left:
     edits = attached | {
         number: replace(edit, attachments=attached.get(number, edit).attachments) for number, edit in typed.items()
     }
-    return Left(of_kind["unsent"], of_kind["attachments"], edits, replies.ends.left(), of_kind["project"])
+    new = [number for number in {*of_kind["unsent"], *of_kind["attachments"]} if number in new_chats]
+    return Left(of_kind["unsent"], of_kind["attachments"], edits, replies.ends.left(), of_kind["project"], new)

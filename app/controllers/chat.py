@@ -53,12 +53,11 @@ Show = Callable[[Iterable[TranscriptMessage]], None]
 
 
 class ChatController(QObject):
-    """`chat_id` is 0 while the open chat has no message: it is stored with its first one."""
+    """The open chat is stored with its first message, under the number that it has from the beginning."""
 
     chat_left = Signal(int)  # the open chat is about to leave the screen
     chat_opening = Signal(int)  # another one comes; its messages are read next
     chat_opened = Signal(int)  # they are shown
-    chat_made = Signal(int)  # the open chat, which had no message, is stored now
     current_chat_changed = Signal(int, str)  # chat, title
     chat_wanted = Signal()  # the user goes to a chat, even if it is the open one
     branch_chosen = Signal(int, int)  # chat, the branch's last message
@@ -78,7 +77,8 @@ class ChatController(QObject):
         sight: Callable[[], Visibility] = Visibility,
     ) -> None:
         super().__init__(parent)
-        self.chat_id = 0
+        self._new_chats = storage.new_chats
+        self.chat_id = self._new_chats.latest
         self.title = ""
         self.visit = 0  # counts the chats that were opened, so that late answers know whether they are still wanted
         self.transcript = TranscriptModel(self)
@@ -122,7 +122,6 @@ class ChatController(QObject):
         self.chat_opened.connect(self._update_generating)
         self.chat_opened.connect(self.unseen.see)
         self.branch_chosen.connect(self._keep_branch)
-        self.asking.chat_stored.connect(lambda chat_id: self.documents.move(0, -chat_id))
         self.chat_opened.connect(lambda chat_id: self.documents.look(chat_id, self.options.folder_of(chat_id)))
         self.documents.refused.connect(self._on_documents_refused)
         self.deletions.emptied.connect(self.documents.delete_own)
@@ -147,7 +146,7 @@ class ChatController(QObject):
 
     def new_chat_in(self, folder_id: int | None) -> None:
         """In a folder, with its models where they are installed; None: in none, with those that are loaded."""
-        self.show(0)
+        self.show(self._new_chats.other_than(self.asking.is_storing))
         self.options.begin_in(folder_id)
         pair = self.projects.pair(folder_id)
         if pair is not None:
@@ -159,12 +158,18 @@ class ChatController(QObject):
         elif self._chats.summary(chat_id) is not None:
             self.show(chat_id)
 
+    @property
+    def is_new(self) -> bool:
+        """Whether the open chat has no message."""
+        return self.chat_id in self._new_chats
+
     def show(self, chat_id: int) -> None:
         """A new chat where there is none of that number."""
         self.chat_left.emit(self.chat_id)
         summary = self._chats.summary(chat_id)
         self.visit += 1
-        self.chat_id = summary.id if summary else 0
+        is_there = summary is not None or chat_id in self._new_chats
+        self.chat_id = chat_id if is_there else self._new_chats.other_than(self.asking.is_storing)
         self.title = summary.title if summary else ""
         self.chat_opening.emit(self.chat_id)
         self.show_branch()
@@ -197,11 +202,9 @@ class ChatController(QObject):
 
     def _show_question(self, asked: Asked) -> None:
         """That was stored just now; the first of a chat has made it."""
-        if not self.chat_id:
+        if asked.chat_id == self.chat_id and not self.transcript.messages:
             summary = self._chats.summary(asked.chat_id)
-            self.chat_id = asked.chat_id
             self.title = summary.title if summary else ""
-            self.chat_made.emit(self.chat_id)
             self.current_chat_changed.emit(self.chat_id, self.title)
         self.show_message(asked.chat_id, asked.user_id)
 
@@ -301,18 +304,12 @@ class ChatController(QObject):
         self.deletions.delete_chats(chats, opened, self._on_deleted)
 
     def has(self, chat_id: int) -> bool:
-        """Whether there is that chat, and it is not in the Trash."""
-        return self._chats.summary(chat_id) is not None
+        """Whether there is that chat, or will be with its first message, and it is not in the Trash."""
+        return chat_id in self._new_chats or self._chats.summary(chat_id) is not None
 
     def send(self, text: str, attached: Sequence[AttachedRow] = (), chat_id: int | None = None) -> bool:
         """In the open chat, or in another one. False: it is refused at once, see `Asking.send`."""
-        visit = self.visit
         to_id = self.chat_id if chat_id is None else chat_id
-
-        def show(asked: Asked) -> None:
-            """Another new chat may be open now."""
-            if to_id == self.chat_id and (to_id or visit == self.visit):
-                self._show_question(asked)
 
         def again() -> None:
             """In the chat that it was written for."""
@@ -320,7 +317,7 @@ class ChatController(QObject):
                 self.show(to_id)
             self.send(text, attached)
 
-        return self.asking.send(to_id, self.shown_end(to_id), text, attached, show, again)
+        return self.asking.send(to_id, self.shown_end(to_id), text, attached, self._show_question, again)
 
     def shown_end(self, chat_id: int) -> int | None:
         """The last message of the branch that is shown, or was last."""

@@ -41,8 +41,7 @@ _NO_PICTURES = "without_pictures"  # stored beside the options: pictures are lef
 TOOLS = "tools"  # stored beside the options: ids of the tools that the chat may use
 FOLDERS = "folders"  # stored beside the options: files and folders that these may read
 _PRESET = "preset"  # stored beside the options: the id of the chat's preset
-_PROJECT = "project"  # beside those of the new chat: the folder that it will be in
-_ON_ITS_WAY = -1  # id of a new chat that is being stored while another chat is open
+_PROJECT = "project"  # beside those of a new chat: the folder that it will be in
 _NOT_SET = object()
 _TOLD = "Answer in JSON that matches this JSON schema, and with nothing else:\n"  # part of the prompt: not translated
 
@@ -209,11 +208,11 @@ class ChatOptions(QObject):
         self._settings = settings
         self._projects = projects
         self.presets = Presets(settings)
-        self.chat_id = 0  # the open one; 0: it is not stored yet
-        self._known: dict[int, dict[str, Any]] = {}  # by chat, loaded on demand
+        self._new_chats = storage.new_chats
+        self.chat_id = self._new_chats.latest  # the open one
+        self._known = {self.chat_id: dict(settings.new_chat_options)}  # by chat, loaded on demand
         self._folders: dict[int, int | None] = {}  # by chat, loaded on demand
         self._unkept: dict[int, set[str]] = {}  # of these, names that are not on disk yet
-        self._asked: dict[str, Any] | None = None  # options of a new chat that is being stored
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         settings.changed.connect(self._on_setting)
@@ -229,8 +228,8 @@ class ChatOptions(QObject):
         return (self._model_values(), self._preset_values(chat_id), *project, self._own(chat_id))
 
     def folder_of(self, chat_id: int) -> int | None:
-        """The folder that a chat is in, or the new chat will be in."""
-        if chat_id > 0:
+        """The folder that a chat is in, or a new chat will be in."""
+        if chat_id not in self._new_chats:
             if chat_id not in self._folders:
                 summary = self._storage.read.chats.summary(chat_id)
                 self._folders[chat_id] = None if summary is None else summary.folder_id
@@ -324,37 +323,21 @@ class ChatOptions(QObject):
 
     def open(self, chat_id: int) -> None:
         self.keep()
-        if self._asked is not None and not self.chat_id and _ON_ITS_WAY not in self._known:
-            self._known[_ON_ITS_WAY] = self._own(0)
-            self._known[0] = {}
         self.chat_id = chat_id
         self.changed.emit()
 
-    def ask(self) -> None:
-        """A new chat is being stored with its options as they are."""
-        self._asked = dict(self._own(0))
-
-    def became(self, chat_id: int) -> None:
-        """The new chat is stored; store what was changed since `ask`."""
-        asked = self._asked or {}
-        self._asked = None
-        own = self._known.pop(_ON_ITS_WAY, None)
-        if own is None:
-            own = self._own(0)
-            self._known[0] = {}
-            self.chat_id = chat_id
+    def is_stored(self, chat_id: int, options: Values) -> None:
+        """A new chat is, with these options; store what was changed since."""
+        own = self._own(chat_id)
         own.pop(_PROJECT, None)
-        asked.pop(_PROJECT, None)
-        self._known[chat_id] = own
-        self._settings.new_chat_options = dict(self._own(0))
-        self._note(chat_id, _differing(asked, own))
+        self._keep_for_start()
+        self._note(chat_id, _differing(options, own))
 
-    def refused(self) -> None:
-        """The new chat was refused: its options go back to the next new chat."""
-        self._asked = None
-        self._known[0] = self._known.pop(_ON_ITS_WAY, {}) | self._own(0)
-        self._settings.new_chat_options = dict(self._own(0))
-        self.changed.emit()
+    def _keep_for_start(self) -> None:
+        """What a new chat has outlasts the app, too."""
+        self._settings.new_chat_options = {
+            name: value for chat_id in self._new_chats for name, value in self._own(chat_id).items()
+        }
 
     @property
     def main(self) -> str:
@@ -425,9 +408,8 @@ class ChatOptions(QObject):
             return
         self.keep()
         values = known(preset["values"])
-        self._own(0)
         self._replace_preset(preset_id, values)
-        self._settings.new_chat_options = dict(self._own(0))
+        self._keep_for_start()
         self.presets.drop([preset_id])
         self._changes.write(
             lambda stores: stores.states.replace_preset(preset_id, values),
@@ -452,8 +434,8 @@ class ChatOptions(QObject):
         for name in dropped:
             own.pop(name, None)
         own.update(values)
-        if not self.chat_id:
-            self._settings.new_chat_options = dict(own)
+        if self.chat_id in self._new_chats:
+            self._keep_for_start()
         else:
             self._note(self.chat_id, {*values, *dropped})
         self.changed.emit()
@@ -469,9 +451,7 @@ class ChatOptions(QObject):
 
     def _own(self, chat_id: int) -> dict[str, Any]:
         if chat_id not in self._known:
-            self._known[chat_id] = (
-                self._storage.read.states.options(chat_id) if chat_id else dict(self._settings.new_chat_options)
-            )
+            self._known[chat_id] = self._storage.read.states.options(chat_id)
         return self._known[chat_id]
 
     def _preset_id(self, chat_id: int) -> str:

@@ -1,6 +1,6 @@
 """The documents of projects and of chats: their list, reading them in the background, and searching them.
 
-A place is a project's folder (its id), or a chat that has documents of its own (its negative id; 0: the new chat). Each
+A place is a project's folder (its id), or a chat that has documents of its own (its negative id). Each
 has a database (`app/storage/project_files`), changed by two threads: one for what the user does, one that reads files a
 slice at a time, never while a reply is written. Searches run on threads of their own. Here are the latest lists, which
 these threads make: the window's takes them as they are, whatever their length.
@@ -123,14 +123,6 @@ def files_in(database: Path) -> Files:
         return ()
 
 
-@dataclass(eq=False, slots=True)
-class _Change:
-    """One that the changes' thread is asked for. `place`: where its outcome is; that of a new chat moves."""
-
-    place: int
-
-
-OneAdded = tuple[int, ProjectFile | None]  # the place, and what the file is there; None: refused
 _NONE = FileList()
 
 
@@ -157,7 +149,7 @@ class ProjectFilesController(QObject):
         self._listed_at = 0.0
         self._lists = FileLists()
         self._numbers: dict[int, int] = {}  # of the list that is known, by place
-        self._asked: list[_Change] = []  # of the changes' thread
+        self._asked: list[int] = []  # places whose changes the changes' thread is asked for
         self._next: list[Callable[[], None]] = []  # what the changes' thread does once the reader has closed its own
         self._held: dict[int, list[Callable[[], None]]] = {}  # places whose database nothing may open, and what waits
         self._changes = JobThread("project files", storage.deliver)
@@ -167,6 +159,8 @@ class ProjectFilesController(QObject):
     def start(self) -> None:
         """Know all places, delete those whose project or chat is deleted, and go on reading."""
         if self._storage.keeps:
+            new = self.database(-self._storage.new_chats.latest)
+            self._changes.ask(partial(_rename_former, database_of(self._storage.path, 0), new), ignore, _warn)
             self._storage.count(_living, self._sweep)
 
     def files(self, place: int) -> Files:
@@ -232,16 +226,22 @@ class ProjectFilesController(QObject):
             if outcome.left_out:
                 self.left_out.emit(place, outcome.left_out)
 
-        self._change(_Change(place), lambda files: files.add(files_within(chosen)), added)
+        self._change(place, lambda files: files.add(files_within(chosen)), added)
 
     def add_text(self, place: int, name: str, text: str) -> None:
         """One without a file; nothing where one of that name is there."""
-        self._change(_Change(place), lambda files: None if files.named(name) else files.add_text(name, text))
+        self._change(place, lambda files: None if files.named(name) else files.add_text(name, text))
 
     def add_one(
-        self, place: int, path: str, name: str, text: str, taken: Collection[str], done: Callable[[OneAdded], None]
+        self,
+        place: int,
+        path: str,
+        name: str,
+        text: str,
+        taken: Collection[str],
+        done: Callable[[ProjectFile | None], None],
     ) -> None:
-        """A file; or its text, if it is not there. `taken`: names that it does not get."""
+        """A file; or its text, if it is not there. `taken`: names that it does not get. `done` gets None if refused."""
 
         def add(files: ProjectFiles) -> ProjectFile | None:
             if text and not (path and Path(path).is_file()):
@@ -249,8 +249,7 @@ class ProjectFilesController(QObject):
             files.add([Path(path)], taken)
             return files.at(Path(path))
 
-        change = _Change(place)
-        self._change(change, add, lambda file: done((change.place, file)), lambda: done((change.place, None)))
+        self._change(place, add, done, lambda: done(None))
 
     def take(self, place: int, name: str, done: Callable[[str, str], None] = _ignore_place) -> None:
         """The one of that name out of the place; `done` gets its path, or its text where it has none."""
@@ -267,7 +266,7 @@ class ProjectFilesController(QObject):
                 self._stop_reading(place, found[:1])
                 done(*found[1:])
 
-        self._change(_Change(place), take, taken)
+        self._change(place, take, taken)
 
     def _stop_reading(self, place: int, ids: Iterable[int]) -> None:
         if (indexing := self._indexing.get(place)) is not None:
@@ -276,7 +275,7 @@ class ProjectFilesController(QObject):
     def remove(self, place: int, ids: Iterable[int]) -> None:
         gone = frozenset(ids)
         self._stop_reading(place, gone)
-        self._change(_Change(place), lambda files: files.remove(gone))
+        self._change(place, lambda files: files.remove(gone))
 
     def search(self, places: Sequence[int], question: str, limit: int, done: Callable[[list[Passage]], None]) -> None:
         """The best passages of all these places, with the names of `by_name`."""
@@ -319,21 +318,10 @@ class ProjectFilesController(QObject):
 
         ask_once("project text", self._storage.deliver, read, done, failed)
 
-    def move(self, place: int, to: int) -> None:
-        """The new chat is stored: its documents go with it."""
-        if place in self._known:
-            self._known[to] = FileList.of([(to, each) for each in self._forget(place).files])
-            self._work[to] = False
-            for change in self._asked:
-                if change.place == place:
-                    change.place = to
-            self._alone((place, to), partial(rename_database, self.database(place), self.database(to)))
-            self._change(_Change(to), ignore)  # lists what was added meanwhile
-
     def copy(self, place: int, to: int) -> None:
         """A copy of a chat has its documents, too."""
         files = self.files(place)
-        if files or any(change.place == place for change in self._asked):
+        if files or place in self._asked:
             self._known[to] = FileList.of([(to, each) for each in files])
             self._work[to] = False
             self._alone((to,), partial(copy_database, self.database(place), self.database(to)))
@@ -346,13 +334,10 @@ class ProjectFilesController(QObject):
     def delete(self, place: int) -> None:
         """With all that was read."""
         if place in self._known:
-            self._forget(place)
+            self._work.pop(place, None)
+            del self._known[place]
             self._alone((place,), partial(delete_database, self.database(place)))
             self.changed.emit(place)
-
-    def _forget(self, place: int) -> FileList:
-        self._work.pop(place, None)
-        return self._known.pop(place)
 
     def close(self) -> bool:
         self._work.clear()
@@ -377,8 +362,7 @@ class ProjectFilesController(QObject):
     def _alone(self, places: Sequence[int], job: Callable[[], None], then: Callable[[], None] = lambda: None) -> None:
         """Does it once no thread has one of these databases open, `then` that; what is wanted of them meanwhile waits.
 
-        INVARIANT: the last connection to a database that was deleted or renamed would take the files beside the new one
-        for its own.
+        INVARIANT: the last connection to a database that was deleted would take the files beside a new one for its own.
         """
         if self._waits(places, partial(self._alone, places, job, then)):
             return
@@ -410,7 +394,7 @@ class ProjectFilesController(QObject):
 
     def _change(
         self,
-        asked: _Change,
+        place: int,
         change: Callable[[ProjectFiles], T],
         done: Callable[[T], None] = ignore,
         failed: Callable[[], None] = lambda: None,
@@ -418,15 +402,14 @@ class ProjectFilesController(QObject):
         again: bool = True,
     ) -> None:
         """`again`: also where the database is damaged, in a new one."""
-        place = asked.place
         if not self._storage.keeps:
             self.refused.emit(place, Reason.READ_ONLY)
             failed()
             return
         self._known.setdefault(place, _NONE)
-        if self._waits((place,), partial(self._change, asked, change, done, failed, again=again)):
+        if self._waits((place,), partial(self._change, place, change, done, failed, again=again)):
             return
-        self._asked.append(asked)
+        self._asked.append(place)
 
         def run() -> tuple[T, int, FileList]:
             if place not in self._opened:
@@ -436,21 +419,20 @@ class ProjectFilesController(QObject):
             return outcome, *self._lists.make(place, files)
 
         def changed(answer: tuple[T, int, FileList]) -> None:
-            self._asked.remove(asked)
-            if asked.place == place:
-                self._put(place, *answer[1:])
-            self._go_on(asked.place)
+            self._asked.remove(place)
+            self._put(place, *answer[1:])
+            self._go_on(place)
             done(answer[0])
             self._turn()
 
         def on_failed(error: Exception) -> None:
-            self._asked.remove(asked)
+            self._asked.remove(place)
             if again and _is_damaged(error):
-                self._on_failed(asked.place, error)
-                self._change(asked, change, done, failed, again=False)
+                self._on_failed(place, error)
+                self._change(place, change, done, failed, again=False)
             else:
                 failed()
-                self._on_failed(asked.place, error)
+                self._on_failed(place, error)
 
         self._changes.ask(run, changed, on_failed)
 
@@ -479,7 +461,7 @@ class ProjectFilesController(QObject):
         self._reader.ask(partial(self._step, place, looks), read, failed)
 
     def _go_on(self, place: int) -> None:
-        """With reading, unless the place is deleted or moved."""
+        """With reading, unless the place is deleted."""
         if place in self._known:
             self._work.setdefault(place, False)
 
@@ -509,7 +491,8 @@ class ProjectFilesController(QObject):
         self.refused.emit(place, reason_of(error, self.database(place)))
 
     def _sweep(self, living: set[int]) -> None:
-        """`living`: the places that may have documents."""
+        """`living`: the places that may have documents, beside those that have some by now."""
+        living |= self._known.keys()
 
         def look() -> dict[int, FileList]:
             found: dict[int, FileList] = {}
@@ -557,11 +540,18 @@ class ProjectFilesController(QObject):
                 files.close()
 
 
+def _rename_former(path: Path, to: Path) -> None:
+    """Earlier versions had this one for the chat without a message."""
+    if path.exists():
+        rename_database(path, to)
+
+
 def _living(stores: Stores) -> set[int]:
     """Places of folders and chats, also of those in the Trash."""
     rows = stores.database.rows("SELECT id, folder_id FROM chats")
     folders = {each.id for each in stores.folders.all()} | {row["folder_id"] for row in rows}
-    return {0, *(-row["id"] for row in rows), *(each for each in folders if isinstance(each, int))}
+    chats = (*(row["id"] for row in rows), *stores.unsent.of_new_chats())
+    return {*(-each for each in chats), *(each for each in folders if isinstance(each, int))}
 
 
 def _has_text(file: ProjectFile) -> bool:

@@ -20,7 +20,7 @@ from app.storage.records import ChatSummary, Listing
 from app.storage.searching import ALL, IN_ORDER, Searching, summary_of
 from app.storage.tree import read_tree
 
-NEW_CHAT = 0  # the unsent text before a chat's first message
+NEW_CHAT = 0  # in files of earlier runs, a chat without a message
 LONGEST = 1_000_000  # longest unsent text, in characters, that a field is given at a start
 QUICK_ASK = LARGEST_NUMBER  # id of Quick Ask's unsent text: kept by a rescue, and never a chat's
 
@@ -45,13 +45,22 @@ SELECT id FROM named WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM folders)
 
 
 class ChatStore(Store):
-    def create(self, title: str, folder_id: int | None = None) -> int:
-        """In a folder, if it is still there."""
+    def create(self, title: str, folder_id: int | None = None, number: int | None = None) -> int:
+        """In a folder, if it is still there. `number`: one that was taken for it."""
         sql = (
-            "INSERT INTO chats (title, created_at, updated_at, folder_id)"
-            " VALUES (?, ?, ?, (SELECT id FROM folders WHERE id = ?))"
+            "INSERT INTO chats (id, title, created_at, updated_at, folder_id)"
+            " VALUES (?, ?, ?, ?, (SELECT id FROM folders WHERE id = ?))"
         )
-        return self._db.execute(sql, (title, time.time(), self._latest(), folder_id))
+        number = number or next(self._db.chat_numbers)
+        return self._db.execute(sql, (number, title, time.time(), self._latest(), folder_id))
+
+    def first_free(self) -> int:
+        """The first of the numbers that no chat ever had."""
+        sql = (
+            "SELECT max(seq) FROM (SELECT seq FROM sqlite_sequence WHERE name = 'chats'"
+            " UNION SELECT chat_id FROM unsent WHERE chat_id != ?)"
+        )
+        return int(self._db.rows(sql, (QUICK_ASK,))[0][0] or 0) + 1
 
     def summary(self, chat_id: int) -> ChatSummary | None:
         row = self._db.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
@@ -218,8 +227,27 @@ class UnsentStore(Store):
     def put_attachments(self, chat_id: int, attachments: Attachments) -> None:
         self._put(chat_id, "attachments", parts_to_json(attachments))
 
+    def of_new_chats(self) -> list[int]:
+        """Chats without a message where something waits to be sent, oldest first."""
+        sql = (
+            "SELECT chat_id FROM unsent WHERE chat_id NOT IN (?, ?) AND chat_id NOT IN (SELECT id FROM chats)"
+            " ORDER BY chat_id"
+        )
+        return [row["chat_id"] for row in self._db.rows(sql, (NEW_CHAT, QUICK_ASK))]
+
+    def give_to_new_chat(self, numbers: Iterator[int]) -> None:
+        """What NEW_CHAT has goes to the latest new chat, before what is there, or to another."""
+        text = self.all().get(NEW_CHAT, "")
+        attached = self.attachments().get(NEW_CHAT, ())
+        if text or attached:
+            chat_id = max(self.of_new_chats(), default=0) or next(numbers)
+            self.put(chat_id, "\n\n".join(filter(None, (text, self.all().get(chat_id)))))
+            self.put_attachments(chat_id, (*attached, *self.attachments().get(chat_id, ())))
+            self.put(NEW_CHAT, "")
+            self.put_attachments(NEW_CHAT, ())
+
     def add(self, text: str) -> None:
-        """Append to the unsent text of the new chat."""
+        """Append to the unsent text of NEW_CHAT."""
         self.put(NEW_CHAT, "\n\n".join(filter(None, (self.all().get(NEW_CHAT, ""), text))))
 
     def attach_long(self) -> None:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +35,8 @@ _SET_BACK_S = 400 * 86_400.0  # a clock is taken to have been set back by as muc
 
 class Connection:
     """SQL on one connection. Bytes that are not UTF-8 are read as replacement characters."""
+
+    chat_numbers: Iterator[int | None] = repeat(None)  # of new chats; None: SQLite's choice
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection

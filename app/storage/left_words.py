@@ -47,6 +47,7 @@ class Left:
     edits: Mapping[int, Edit] = field(default_factory=dict)
     replies: Sequence[ReplyText] = ()
     projects: Mapping[int, Project] = field(default_factory=dict)
+    new_chats: Sequence[int] = ()  # of the chats, those without a message
 
     def __bool__(self) -> bool:
         return any((self.unsent, self.attachments, self.edits, self.replies, self.projects))
@@ -93,10 +94,10 @@ def _put_back(stores: Stores, number: str, left: Left) -> None:
     stores.messages.save_texts([reply for reply in left.replies if _goes_on(stores, reply)])
     with stores.database.transaction():
         for chat_id, text in left.unsent.items():
-            if chat_id in (NEW_CHAT, QUICK_ASK) or _is_there(stores, "chats", chat_id):
+            if chat_id in (NEW_CHAT, QUICK_ASK, *left.new_chats) or _is_there(stores, "chats", chat_id):
                 stores.unsent.put(chat_id, text)
         for chat_id, attachments in left.attachments.items():
-            if chat_id == NEW_CHAT or _is_there(stores, "chats", chat_id):
+            if chat_id in (NEW_CHAT, *left.new_chats) or _is_there(stores, "chats", chat_id):
                 stores.unsent.put_attachments(chat_id, attachments)
         for edit in left.edits.values():
             if _is_there(stores, "messages", edit.message_id):
@@ -145,6 +146,7 @@ def _to_json(left: Left) -> bytes:
             for each in left.replies
         ],
         "projects": [(number, each.instructions, dict(each.options)) for number, each in left.projects.items()],
+        "new_chats": list(left.new_chats),
     }
     return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -157,6 +159,7 @@ def _from_json(words: bytes) -> tuple[str, Left]:
         {int(edit[0]): _edit(*edit) for edit in content["edits"]},
         [_reply(*reply) for reply in content["replies"]],
         {int(number): Project(str(text), dict(options)) for number, text, options in content.get("projects", ())},
+        [int(number) for number in content.get("new_chats", ())],
     )
     return str(content["number"]), left
 

@@ -473,11 +473,12 @@ def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) ->
     folder = _folder(stores.database, chat.folder, (projects or {}) | projects_of(chat))
     options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
     sql = (
-        "INSERT INTO chats (title, renamed, pinned, created_at, updated_at, folder_id, options)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)"
+        "INSERT INTO chats (id, title, renamed, pinned, created_at, updated_at, folder_id, options)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     )
-    values = (chat.title, chat.renamed, chat.pinned, chat.created_at or now, chat.updated_at or now, folder, options)
-    chat_id = stores.database.execute(sql, values)
+    moments = (chat.created_at or now, chat.updated_at or now)
+    number = next(stores.database.chat_numbers)
+    chat_id = stores.database.execute(sql, (number, chat.title, chat.renamed, chat.pinned, *moments, folder, options))
     ids = {message.number: 0 for message in chat.messages}
     for message in chat.messages:
         ids[message.number] = add_message(stores.database, chat_id, message, ids)

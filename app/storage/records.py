@@ -183,7 +183,7 @@ class ReplyText:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`chat_id` 0: makes a chat with that title."""
+    """`chat_id` 0: makes a chat with that title; `is_new`: makes that one."""
 
     chat_id: int
     parent_id: int | None
@@ -194,6 +194,7 @@ class Question:
     attachments: Attachments = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # of a new chat
     folder_id: int | None = None  # of a new chat
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ from app.storage.consents import ConsentStore
 from app.storage.database import Connection, NotOpened, NotStored, ReadConnection, address_of, reason_of
 from app.storage.folders import FolderStore
 from app.storage.messages import EditStore, MessageStore
+from app.storage.new_chats import NewChats
 from app.storage.opening import Database, MemoryDatabase
 from app.storage.pictures import Pictures
 from app.storage.records import Asked, ChatSummary, Purged, Question, ReplyStatus, ReplyText, StoredMessage
@@ -62,7 +64,9 @@ class Stores:
         Ask if it was written `aside`.
         """
         with self.database.transaction():
-            chat_id = question.chat_id or self.chats.create(question.title, question.folder_id)
+            chat_id = question.chat_id
+            if question.is_new or not chat_id:
+                chat_id = self.chats.create(question.title, question.folder_id, chat_id or None)
             if question.folder_id is not None:
                 self.folders.set_opened(question.folder_id, True)
             if question.options:
@@ -145,6 +149,7 @@ class Storage:
         self._index = KeptIndex(path)  # used on the searcher's thread
         self._known = KnownChats()  # used on the searcher's thread
         self._read: Stores | None = None
+        self._numbers = count(1)  # of chats: those with a message and those without take them on two threads
 
     def open(self, done: Callable[[Opened], None], refused: Callable[[Exception], None]) -> None:
         """Check, rescue and migrate the file, purge the Trash, and open it for reading. May be repeated."""
@@ -200,10 +205,21 @@ class Storage:
         stores = Stores(self._database)
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
-            stores.unsent.attach_long()
+            self._numbers = count(stores.chats.first_free())
+            self._database.chat_numbers = self._numbers
+            self.put_by(stores)
             _forget_old(stores, self.path if self.keeps else None)
         self._known.note_change()
         return Opened(self._database.rescued, stores.trash.leaves_traces)
+
+    def put_by(self, stores: Stores) -> None:
+        """Give a new chat what waits for one, and make long texts attachments. On the thread that writes."""
+        stores.unsent.attach_long()
+        stores.unsent.give_to_new_chat(self._numbers)
+
+    @cached_property
+    def new_chats(self) -> NewChats:
+        return NewChats(self.read.unsent.of_new_chats(), self._numbers)
 
     def forget_traces(self) -> None:
         """At a start: delete from the copies what was deleted for good, once nothing else has it."""
@@ -330,6 +346,7 @@ class Storage:
                 raise sqlite3.OperationalError("not open")
             if not self._database.is_in_place():
                 self._database = self._database.put_back()
+                self._database.chat_numbers = self._numbers
                 self.deliver(self._read_anew)
                 log.warning("the database was gone and was written anew")
             try:

@@ -24,10 +24,10 @@ def fill(stores: Stores) -> None:
     """An imported chat: nothing is known of from where it was read."""
     words = [f"message {number}: what of the {'sea ' * (number % 17 + 3)}?" for number in range(1, MESSAGES + 1)]
     stores.database.execute(
-        "INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (1, 'Long', 1, 1, ?)", (MESSAGES,)
+        "INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (7, 'Long', 1, 1, ?)", (MESSAGES,)
     )
     stores.database.connection.executemany(
-        "INSERT INTO messages (id, chat_id, parent_id, role, text, created_at) VALUES (?, 1, ?, ?, ?, 1)",
+        "INSERT INTO messages (id, chat_id, parent_id, role, text, created_at) VALUES (?, 7, ?, ?, ?, 1)",
         (
             (number, number - 1 or None, "user" if number % 2 else "assistant", text)
             for number, text in enumerate(words, start=1)
@@ -42,7 +42,7 @@ def talk(folder: Path, qtbot: QtBot, pair: tuple[Path, Path], *, draft: bool, mo
         settings.max_tokens, settings.seed, settings.system_prompt = 30, 5, "Be brief."
         settings.speculation_mode = mode
         harness.load_pair(str(pair[0]), str(pair[1]) if draft else "")
-        harness.chat.open_chat(1)
+        harness.chat.open_chat(7)
         return [harness.say(f"Question {number}: what of the sea?") for number in range(TURNS)]
 
 

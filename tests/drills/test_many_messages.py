@@ -16,6 +16,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
+from app.system.paths import Paths
 from app.view_models.race import RaceState
 from app.views.transcript import TranscriptView
 from tests.helpers.app_harness import AppHarness, open_app
@@ -29,6 +30,7 @@ _TEXT = "lorem ipsum dolor sit amet " * 30
 
 def fill(path: Path, chats: int, messages: int) -> None:
     """`messages` in each chat, a chain of questions and replies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with closing(Database(path)) as database, database.transaction():
         database.connection.executemany(
             "INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (?, ?, 1, ?, ?)",
@@ -151,8 +153,8 @@ def looks(harness: AppHarness, view: TranscriptView) -> dict[str, Callable[[], o
 @pytest.mark.drill
 def test_a_chat_of_150_000_messages_does_not_take_the_window_long(tmp_path: Path, qtbot: QtBot) -> None:
     """As an import brings it: its end is there at once, and what stands before it comes by and by."""
+    fill(Paths.for_user(tmp_path).database, 1, 150_000)
     with open_app(tmp_path, qtbot) as harness:
-        fill(harness.paths.database, 1, 150_000)
         watch, controller = Stopwatch(), harness.chats
 
         def is_filled() -> bool:

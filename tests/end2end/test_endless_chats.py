@@ -195,8 +195,8 @@ def test_a_home_that_takes_no_file_keeps_no_chat_from_going_on(
     assert all(each.status is ReplyStatus.LENGTH for each in replies)
     assert beginnings(harness) == [harness.chat.transcript.row_of(replies[-1].reads_from or 0)]
     refused = recorded(harness.controller.documents.refused)
-    harness.controller.documents.add(0, [harness.paths.settings])
-    assert refused == [(0, Reason.READ_ONLY)]
+    harness.controller.documents.add(-harness.chat.chat_id, [harness.paths.settings])
+    assert refused == [(-harness.chat.chat_id, Reason.READ_ONLY)]
     assert not (harness.paths.data / "projects").exists()
 
 
@@ -209,9 +209,14 @@ def told(count: int) -> PortableChat:
     return PortableChat("elsewhere:1", "Long", tuple(messages))
 
 
+def add_and_open(harness: ControllerHarness, chat: PortableChat) -> None:
+    harness.change(lambda stores: portable.add(stores, chat))
+    (found,) = harness.storage.read.chats.find()
+    harness.chat.open_chat(found.id)
+
+
 def test_an_import_that_is_longer_than_the_context(harness: ControllerHarness) -> None:
-    harness.change(lambda stores: portable.add(stores, told(80)))
-    harness.chat.open_chat(1)
+    add_and_open(harness, told(80))
     reply = harness.say("And now?")
     assert reply.status is ReplyStatus.LENGTH
     assert prompt(reply)[0] <= LIMIT // 2
@@ -223,8 +228,7 @@ def test_an_import_that_is_longer_than_the_context(harness: ControllerHarness) -
 def test_two_hundred_turns_after_five_thousand_messages(harness: ControllerHarness, qtbot: QtBot) -> None:
     """Each is written; one that follows no cut reads only what is new; a cut leaves half of the context."""
     limit = harness.settings.context_tokens = 4096
-    harness.change(lambda stores: portable.add(stores, told(5000)))
-    harness.chat.open_chat(1)
+    add_and_open(harness, told(5000))
     replies = talk(harness, 200)
     assert {each.status for each in replies} <= {ReplyStatus.DONE, ReplyStatus.LENGTH}
     assert all(each.text for each in replies)

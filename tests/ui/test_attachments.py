@@ -200,7 +200,7 @@ def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: P
     (row,) = rows(app)
     assert (row.name, row.kind) == ("app.log", AttachmentKind.SEARCHED)
     documents = app.chats.documents
-    qtbot.waitUntil(lambda: [each.state for each in documents.files(0)] == [FileState.READY])
+    qtbot.waitUntil(lambda: [each.state for each in documents.files(-app.chats.chat_id)] == [FileState.READY])
     assert "Reading…" in said
     assert said[-1] == "searched"
     app.engine.scripts.append(Script(("It is there [app.log].",)))
@@ -224,8 +224,8 @@ def test_passages_are_seen_and_can_be_left_out_before_they_are_sent(app: AppHarn
         return [row for row in rows(app) if row.kind is AttachmentKind.PASSAGES]
 
     documents, edit = app.chats.documents, app.window.composer.edit
-    documents.add_text(0, "notes", "About zebras and whales.")
-    qtbot.waitUntil(lambda: documents.has_text(0))
+    documents.add_text(-app.chats.chat_id, "notes", "About zebras and whales.")
+    qtbot.waitUntil(lambda: documents.has_text(-app.chats.chat_id))
     QTest.keyClicks(edit, "Zebras?")
     qtbot.waitUntil(lambda: [row.tokens is not None for row in passages()] == [True])
     assert [chip.title() for chip in chips(app)] == ["From the documents"]
@@ -251,9 +251,9 @@ def test_what_is_searched_can_be_taken_out_before_it_is_sent(app: AppHarness, qt
     attach_long_log(app, qtbot, tmp_path / "app.log")
     app.window.banner.button.click()
     documents = app.chats.documents
-    qtbot.waitUntil(lambda: documents.has_text(0))
+    qtbot.waitUntil(lambda: documents.has_text(-app.chats.chat_id))
     controller(app).remove(rows(app)[0].number)
-    qtbot.waitUntil(lambda: not documents.files(0))
+    qtbot.waitUntil(lambda: not documents.files(-app.chats.chat_id))
     assert not rows(app)
 
 
@@ -265,7 +265,7 @@ def test_what_is_taken_out_costs_no_earlier_message_its_document(app: AppHarness
         path.parent.mkdir()
         path.write_text(WORDS)
     attached.search_in_file(str(earlier))
-    qtbot.waitUntil(lambda: documents.has_text(0) and not attached.model.is_reading)
+    qtbot.waitUntil(lambda: documents.has_text(-app.chats.chat_id) and not attached.model.is_reading)
     app.engine.scripts.append(Script(("Yes.",)))
     app.window.composer.send("What is in it?")
     qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
@@ -296,7 +296,7 @@ def test_what_is_searched_is_taken_out_after_a_restart(app: AppHarness, qtbot: Q
     (tmp_path / "sent.txt").write_text(WORDS)
     (tmp_path / "later.txt").write_text(WORDS)
     controller(app).search_in_file(str(tmp_path / "sent.txt"))
-    qtbot.waitUntil(lambda: app.chats.documents.has_text(0) and not controller(app).model.is_reading)
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(-app.chats.chat_id) and not controller(app).model.is_reading)
     ask_here(app, qtbot, "What is in it?")
     chat_id = app.chats.chat_id
     controller(app).search_in_file(str(tmp_path / "later.txt"))
@@ -341,23 +341,21 @@ def test_a_document_that_comes_while_a_new_chat_is_stored(
     for name in ("first.txt", "second.txt"):
         (tmp_path / name).write_text(WORDS)
     attached.search_in_file(str(tmp_path / "first.txt"))
-    qtbot.waitUntil(lambda: documents.has_text(0) and not attached.model.is_reading)
-    stored: list[int] = []
-    app.chats.asking.chat_stored.connect(stored.append)
+    qtbot.waitUntil(lambda: documents.has_text(-app.chats.chat_id) and not attached.model.is_reading)
+    chat_id = app.chats.chat_id
     app.engine.gate.hold()
     app.window.composer.send("What is in it?")
     if leaves:
         app.chats.new_chat()
     attached.search_in_file(str(tmp_path / "second.txt"))
-    qtbot.waitUntil(lambda: bool(stored))
-    place = 0 if leaves else -stored[0]
+    place = -app.chats.chat_id
     qtbot.waitUntil(lambda: "second.txt" in [each.name for each in documents.files(place)])
     qtbot.waitUntil(lambda: [row.name for row in rows(app) if row.attachment] == ["second.txt"])
     app.engine.gate.open()
     app.wait_until_quiet(qtbot)
     there = ["first.txt"] if leaves else ["first.txt", "second.txt"]
-    qtbot.waitUntil(lambda: [each.name for each in documents.files(-stored[0])] == there)
-    assert [each.name for each in documents.files(0)] == (["second.txt"] if leaves else [])
+    qtbot.waitUntil(lambda: [each.name for each in documents.files(-chat_id)] == there)
+    assert "second.txt" in [each.name for each in documents.files(place)]
     attached.remove(rows(app)[0].number)
     qtbot.waitUntil(lambda: not [each for each in documents.files(place) if each.name == "second.txt"])
 
@@ -388,7 +386,9 @@ def test_a_file_that_is_gone_by_now_is_searched_by_what_was_read_of_it(
     (tmp_path / "mail.txt").unlink()
     controller(app).search_in(rows(app)[0].number)
     qtbot.waitUntil(lambda: rows(app)[0].kind is AttachmentKind.SEARCHED)
-    assert [(each.name, each.state) for each in app.chats.documents.files(0)] == [("mail.txt", FileState.READY)]
+    assert [(each.name, each.state) for each in app.chats.documents.files(-app.chats.chat_id)] == [
+        ("mail.txt", FileState.READY)
+    ]
 
 
 @pytest.mark.expect_log("OperationalError")
@@ -415,8 +415,8 @@ def test_what_is_too_large_to_attach_is_searched(app: AppHarness, qtbot: QtBot, 
     qtbot.waitUntil(app.window.banner.isVisible)
     app.window.banner.button.click()
     qtbot.waitUntil(lambda: [row.kind for row in rows(app) if row.attachment] == [AttachmentKind.SEARCHED])
-    qtbot.waitUntil(lambda: app.chats.documents.has_text(0))
-    assert app.chats.documents.files(0)[0].state is not FileState.UNREADABLE
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(-app.chats.chat_id))
+    assert app.chats.documents.files(-app.chats.chat_id)[0].state is not FileState.UNREADABLE
 
 
 def test_the_end_of_what_is_too_large_is_attached(
@@ -518,7 +518,7 @@ def test_files_attached_while_the_first_message_is_stored(app: AppHarness, qtbot
     app.wait_until_quiet(qtbot)
     wait_until_read(app, qtbot)
     chat_id = app.chats.chat_id
-    assert (chat_id != 0, [row.name for row in rows(app)]) == (True, ["", note.name])
+    assert (not app.chats.is_new, [row.name for row in rows(app)]) == (True, ["", note.name])
     stored = app.application.storage.read.unsent.attachments()
     assert {number: len(attached) for number, attached in stored.items()} == {chat_id: 2}
     app.chats.new_chat()

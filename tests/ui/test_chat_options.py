@@ -232,8 +232,9 @@ def test_a_new_chat_is_without_what_its_predecessor_takes_to_the_disk(harness: C
 
 
 @pytest.mark.expect_log("was not stored")
-def test_a_new_chat_that_the_disk_refuses_leaves_its_options_to_the_next(harness: ControllerHarness) -> None:
+def test_a_new_chat_that_the_disk_refuses_keeps_its_options(harness: ControllerHarness) -> None:
     options = harness.controller.options
+    refused = harness.chat.chat_id
     options.put(CHAT, "system_prompt", "Be a pirate.")
     harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 1"))
     assert harness.controller.send("Ahoy?")
@@ -241,7 +242,9 @@ def test_a_new_chat_that_the_disk_refuses_leaves_its_options_to_the_next(harness
     options.put(CHAT, "seed", 42)
     harness.settle()
     assert len(harness.refusals) == 1
-    assert options.own_of(0) == harness.settings.new_chat_options == {"system_prompt": "Be a pirate.", "seed": 42}
+    assert options.own_of(refused) == {"system_prompt": "Be a pirate."}
+    assert options.own_of(harness.chat.chat_id) == {"seed": 42}
+    assert harness.settings.new_chat_options == {"system_prompt": "Be a pirate.", "seed": 42}
     harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 0"))
 
 
@@ -389,15 +392,16 @@ def test_a_preset_is_named_and_typed_values_stay_with_their_chat(app: AppHarness
     assert isinstance(prompt, PromptField)
     prompt.setFocus()
     compose(prompt, "시인")
+    chat_id = app.chats.chat_id
     app.window.menu.new_chat.trigger()
-    assert options.generation(0).system_prompt == ""
-    app.chats.open_chat(1)
-    assert options.generation(1).system_prompt == "시인"
+    assert options.here.system_prompt == ""
+    app.chats.open_chat(chat_id)
+    assert options.here.system_prompt == "시인"
     opened(app)
     seed.setFocus()
     QTest.keyClicks(seed, "42")
     app.window.menu.new_chat.trigger()
-    assert (options.generation(0).values["seed"], options.generation(1).values["seed"]) == (None, 42)
+    assert (options.here.values["seed"], options.generation(chat_id).values["seed"]) == (None, 42)
 
 
 def of_model(name: str, *efforts: str, ends_thinking: bool = False, sees: bool = False) -> Any:
@@ -458,10 +462,10 @@ def test_a_model_that_is_on_its_way_is_asked_as_it_is_to_be_asked(harness: Contr
     """Not as the one before it: a question may wait for it."""
     harness.settings.model_defaults = {MAIN.folder: {"system_prompt": "Main"}, DRAFT.folder: {"system_prompt": "Draft"}}
     options = harness.controller.options
-    assert options.generation(0).system_prompt == "Main"
+    assert options.here.system_prompt == "Main"
     harness.models.choose_main(DRAFT.folder)
     assert harness.models.pair.state is PairState.LOADING
-    assert options.generation(0).system_prompt == "Draft"
+    assert options.here.system_prompt == "Draft"
     options.put(MODEL, "temperature", 0.3)
     assert harness.settings.model_defaults[DRAFT.folder]["temperature"] == 0.3
     assert "temperature" not in harness.settings.model_defaults[MAIN.folder]
@@ -473,4 +477,4 @@ def test_the_new_chat_keeps_what_a_deleted_preset_said(tmp_path: Path, qtbot: Qt
         first.controller.options.save_preset("Brief")
         first.controller.options.delete_preset(first.settings.presets[0]["id"])
     with open_harness(tmp_path, qtbot) as second:
-        assert second.controller.options.generation(0).system_prompt == "Be brief."
+        assert second.controller.options.here.system_prompt == "Be brief."

@@ -66,8 +66,8 @@ def test_a_chat_that_is_moved_cites_the_documents_of_its_new_project(
 def opened(app: AppHarness, qtbot: QtBot, documents: Path, reply: str) -> AttachmentDialog:
     """What a click on the citation in this reply opens."""
     chats = app.chats
-    chats.documents.add(0, [documents])
-    qtbot.waitUntil(lambda: [each.state for each in chats.documents.files(0)] == [FileState.READY])
+    chats.documents.add(-chats.chat_id, [documents])
+    qtbot.waitUntil(lambda: [each.state for each in chats.documents.files(-chats.chat_id)] == [FileState.READY])
     app.engine.scripts.append(Script((reply,)))
     app.window.composer.send("What do tigers have?")
     qtbot.waitUntil(lambda: len(chats.transcript.messages) == 2)
@@ -108,10 +108,10 @@ def test_a_click_shows_the_line_that_a_passage_begins_on(
     """Also below a line that is laid out in pieces, and among more than are laid out one by one."""
     (tmp_path / "a.py").write_text(f"{filler}\nTigers have stripes.\n\n{filler}")
     line = filler.count("\n") + 2
-    app.chats.documents.add(0, [tmp_path / "a.py"])
-    qtbot.waitUntil(lambda: [each.state for each in app.chats.documents.files(0)] == [FileState.READY])
+    app.chats.documents.add(-app.chats.chat_id, [tmp_path / "a.py"])
+    qtbot.waitUntil(lambda: [each.state for each in app.chats.documents.files(-app.chats.chat_id)] == [FileState.READY])
     found: list[Passage] = []
-    app.chats.documents.search((0,), "tigers stripes", 1, found.extend)
+    app.chats.documents.search((-app.chats.chat_id,), "tigers stripes", 1, found.extend)
     qtbot.waitUntil(lambda: bool(found))
     assert (tmp_path / "a.py").read_text().splitlines()[found[0].line - 1] in ("Tigers have stripes.", "word", "")
     assert line - 300 < found[0].line <= line

@@ -179,7 +179,7 @@ def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: C
 def test_what_was_typed_before_the_chats_were_open_comes_after_what_waited(composer: Composer) -> None:
     QTest.keyClicks(composer.edit, "quick ")
     compose(composer.edit, "새")
-    composer.unsent.restore({0: "from yesterday", 3: "elsewhere"})
+    composer.unsent.restore({1: "from yesterday", 3: "elsewhere"}, 1)
     assert composer.text() == "from yesterday\nquick 새"
     composer.unsent.open_chat(3)
     assert composer.text() == "elsewhere"

@@ -82,7 +82,7 @@ def test_a_question_is_not_refused_because_one_of_another_chat_is_on_its_way(har
     harness.controller.new_chat()  # another one, in which it is not shown
     harness.qtbot.waitUntil(lambda: "Five" in harness.titles() and not harness.storage.pending)
     harness.wait_until_quiet()
-    assert (harness.chat.chat_id, harness.rows) == (0, [])
+    assert (harness.chat.is_new, harness.rows) == (True, [])
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
@@ -431,5 +431,5 @@ def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: Contro
     harness.controller.duplicate(original)
     harness.controller.new_chat()
     harness.settle()
-    assert (harness.chat.chat_id, harness.texts) == (0, [])
+    assert (harness.chat.is_new, harness.texts) == (True, [])
     assert len(harness.titles()) == 2

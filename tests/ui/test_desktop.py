@@ -140,7 +140,7 @@ def test_quick_ask_hands_files_over(harness: AppHarness, quick: QuickAsk, tmp_pa
     data.setUrls([QUrl.fromLocalFile(str(path))])
     quick.edit.insertFromMimeData(data)
     assert (quick.isVisible(), quick.edit.text()) == (False, "")
-    assert harness.chats.chat_id == 0  # a new chat
+    assert harness.chats.is_new  # a new chat
     qtbot.waitUntil(lambda: [row.name for row in waiting(harness)] == ["notes.txt"])
     assert harness.window.composer.text() == "Sum this up"
 
@@ -218,7 +218,7 @@ def test_the_dock_counts(harness: AppHarness, desktop: Desktop, qtbot: QtBot, mo
     new_chat, quick_ask = dock.menu.actions()
     assert [each.text() for each in (new_chat, quick_ask)] == ["새 채팅", "빠른 질문…"]
     new_chat.trigger()
-    assert harness.chats.chat_id == 0
+    assert harness.chats.is_new
     quick_ask.trigger()
     assert harness.window.tools.desktop.quick_ask.isVisible()
 

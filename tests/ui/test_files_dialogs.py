@@ -143,8 +143,8 @@ def test_what_is_exported_comes_back_in_another_profile_with_the_presets_in_use(
         assert dialog.sentence.text() == "1 chat · 3 messages · 1 new preset"
         with qtbot.waitSignal(files(app).imports.imported):
             dialog.act_button.click()
-        app.chats.open_chat(1)
-        assert app.chats.options.generation(1).values["system_prompt"] == "Speak like a pirate."
+        assert app.chats.title == "One"
+        assert app.chats.options.here.values["system_prompt"] == "Speak like a pirate."
         assert [*app.chats.options.view(Scope.CHAT).presets.values()] == ["Pirate"]
         assert app.window.banner.hint.text() == "Presets imported: 1."
         app.window.banner.button.click()
@@ -304,7 +304,7 @@ def test_an_import_that_a_disk_refuses_is_tried_again(app: AppHarness, qtbot: Qt
     qtbot.waitUntil(lambda: app.chats.generating)
     app.window.banner.button.click()
     qtbot.waitUntil(lambda: not app.chats.replies.chats())
-    assert (titles(app), app.chats.chat_id) == ([], 0)
+    assert (titles(app), app.chats.is_new) == ([], True)
     app.engine.gate.open()
 
 
@@ -344,7 +344,11 @@ def ask_about(app: AppHarness, qtbot: QtBot, text: str) -> int:
     attached = files(app).attachments
     attached.add_text(text)
     attached.search_in(attached.model.rows[0].number)
-    qtbot.waitUntil(lambda: app.chats.documents.has_text(0) and attached.model.rows[0].kind is AttachmentKind.SEARCHED)
+    qtbot.waitUntil(
+        lambda: (
+            app.chats.documents.has_text(-app.chats.chat_id) and attached.model.rows[0].kind is AttachmentKind.SEARCHED
+        )
+    )
     app.window.composer.send("What is in it?")
     qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
     app.wait_until_quiet(qtbot)
@@ -377,16 +381,16 @@ def test_a_pasted_text_that_is_searched_is_in_every_export_and_comes_back(tmp_pa
         with qtbot.waitSignal(files(app).imports.imported):
             dialog.act_button.click()
         documents = app.chats.documents
-        qtbot.waitUntil(lambda: documents.has_text(-1))
+        place = -app.chats.chat_id
+        qtbot.waitUntil(lambda: documents.has_text(place))
         said: list[str] = []
-        documents.text(-1, documents.files(-1)[0].id, said.append)
+        documents.text(place, documents.files(place)[0].id, said.append)
         qtbot.waitUntil(lambda: bool(said))
         assert said == [words]
-        app.chats.open_chat(1)
         (searched,) = (
             each for each in app.chats.transcript.messages[0].attachments if each.kind is AttachmentKind.SEARCHED
         )
-        assert (searched.name, searched.text) == (documents.files(-1)[0].name, "")
+        assert (searched.name, searched.text) == (documents.files(place)[0].name, "")
 
 
 def test_files_are_exported_on_request(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:

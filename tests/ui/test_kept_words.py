@@ -42,7 +42,7 @@ def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: Q
     press_return(harness)
     QTest.keyClicks(window.composer.edit, " and more")
     harness.wait_until_quiet(qtbot)
-    assert (chats.chat_id != 0, window.composer.text()) == (True, "and more")
+    assert (chats.is_new, window.composer.text()) == (False, "and more")
     window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     assert unsent(harness) == {chats.chat_id: "and more"}
@@ -85,7 +85,7 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness
             chats.delete_chats([chat_id])
         press_return(harness)
         harness.wait_until_stored(qtbot)
-        assert (chats.chat_id, composer.text(), len(harness.engine.requests)) == (0, "Second", asked)
+        assert (chats.is_new, composer.text(), len(harness.engine.requests)) == (True, "Second", asked)
         chats.deletions.undo()
         harness.wait_until_stored(qtbot)
         chats.open_chat(chat_id)
@@ -241,13 +241,14 @@ def test_words_of_a_run_without_chats_stay_until_the_chats_have_them(
         with qtbot.waitSignal(application.opened):
             free.set()
         assert not file.exists()
-        assert unsent(harness) == {0: "precious"}
+        assert unsent(harness) == {harness.chats.chat_id: "precious"}
         assert harness.window.composer.text() == "precious"
 
 
 def test_what_waits_in_quick_ask_and_in_a_new_chat_stays_apart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
         composer = first.window.composer
+        new_id = first.chats.chat_id
         QTest.keyClicks(composer.edit, "half a thought")
         composer.edit.long_text_given.emit(LONG)
         composer.unsent.keep()
@@ -261,7 +262,7 @@ def test_what_waits_in_quick_ask_and_in_a_new_chat_stays_apart(tmp_path: Path, q
         QTest.keyClicks(quick.edit, "half a ")
         compose(quick.edit, "생각")
     with open_app(tmp_path, qtbot) as second:
-        assert (second.window.composer.text(), unsent(second)) == ("half a thought", {0: "half a thought"})
+        assert (second.window.composer.text(), unsent(second)) == ("half a thought", {new_id: "half a thought"})
         assert len(second.window.composer.attached.chips) == 1
         quick = second.window.tools.desktop.quick_ask
         assert quick.edit.text() == "half a 생각"
@@ -369,6 +370,7 @@ def test_what_comes_after_a_refused_question_is_on_disk_when_that_is_sent(harnes
     harness.ask(qtbot, "First")
     other = chats.chat_id
     chats.new_chat()
+    new_id = chats.chat_id
     change(harness, qtbot, fill_up)
     window.composer.set_text(LONG)
     press_return(harness)
@@ -382,7 +384,10 @@ def test_what_comes_after_a_refused_question_is_on_disk_when_that_is_sent(harnes
     chats.open_chat(other)
     harness.wait_until_quiet(qtbot)
     waiting = harness.application.storage.read.unsent
-    assert (waiting.all(), [each.text for each in waiting.attachments()[0]]) == ({0: "Something else"}, [LONG])
+    assert (waiting.all(), [each.text for each in waiting.attachments()[new_id]]) == (
+        {new_id: "Something else"},
+        [LONG],
+    )
 
 
 def test_what_is_typed_after_a_question_stays_where_it_was_left(harness: AppHarness, qtbot: QtBot) -> None:

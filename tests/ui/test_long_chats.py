@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.chat import AT_ONCE
 from app.storage import Match, MessageStore
 from app.storage import messages as storage_messages
+from app.system.paths import Paths
 from app.view_models.race import RaceState
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.message_item import MessageItem
@@ -31,8 +32,8 @@ VERY_MANY = 3000  # not in one turn of the event loop
 @pytest.fixture
 def harness(request: pytest.FixtureRequest, tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     """One chat, whose messages have the numbers from 1 to MANY."""
+    fill(Paths.for_user(tmp_path).database, 1, getattr(request, "param", MANY))
     with open_app(tmp_path, qtbot) as harness:
-        fill(harness.paths.database, 1, getattr(request, "param", MANY))
         yield harness
 
 

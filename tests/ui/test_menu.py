@@ -246,7 +246,7 @@ def test_a_chat_is_deleted_and_brought_back_by_keys(harness: AppHarness, qtbot: 
     view = harness.transcript
     view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: harness.chats.chat_id == 0)
+    qtbot.waitUntil(lambda: harness.chats.is_new)
 
     # Until something is typed: then that is what was done last.
     harness.window.composer.set_text("")

@@ -189,7 +189,7 @@ def test_return_opens_what_is_found_though_a_folder_is_closed_meanwhile(app: App
         QTest.keyClick(search, Qt.Key.Key_Return)
         place = chats.visualRect(rows.index_of_folder(made[0])).center()
         QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        assert app.chats.chat_id == 0
+        assert app.chats.is_new
     qtbot.waitUntil(lambda: app.chats.chat_id == wanted)
 
 
@@ -254,7 +254,7 @@ def test_a_message_of_a_deleted_chat_comes_back_with_what_was_attached(app: AppH
         app.chats.delete_chats([app.chats.chat_id])
         app.window.composer.send("Second")
     app.wait_until_quiet(qtbot)
-    assert (app.chats.chat_id, app.window.composer.text()) == (0, "Second")
+    assert (app.chats.is_new, app.window.composer.text()) == (True, "Second")
     assert app.window.composer.text_with_pasted() == "a long pasted text\n\nSecond"
 
 

@@ -290,10 +290,10 @@ def test_a_document_of_a_chat_that_was_just_made_is_there_after_the_end(tmp_path
         return {chat: [each.name for each in files] for chat, files in app.chats.documents.of_chats().items() if files}
 
     with open_app(tmp_path / "profile", qtbot) as app:
-        app.chats.documents.add(0, [tmp_path / "a.txt"])
-        qtbot.waitUntil(lambda: bool(app.chats.documents.listed(0).ready))
+        app.chats.documents.add(-app.chats.chat_id, [tmp_path / "a.txt"])
+        qtbot.waitUntil(lambda: bool(app.chats.documents.listed(-app.chats.chat_id).ready))
         app.window.composer.send("Question")
-        qtbot.waitUntil(lambda: app.chats.chat_id != 0)
+        qtbot.waitUntil(lambda: not app.chats.is_new)
         chat_id = app.chats.chat_id
         quit_at_once(app)
     with open_app(tmp_path / "profile", qtbot) as app:

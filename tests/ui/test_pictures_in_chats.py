@@ -318,11 +318,12 @@ def test_pictures_go_with_the_last_chat_that_has_them(tmp_path: Path, qtbot: QtB
         qtbot.waitUntil(lambda: len(app.engine.requests) == 2)
         app.wait_until_quiet(qtbot)
         assert len(app.engine.requests[-1].messages[-1].pictures) == 1
-        app.chats.duplicate(app.chats.chat_id)
+        app.chats.duplicate(1)
         app.wait_until_quiet(qtbot)
+        copy = app.chats.chat_id
         app.chats.new_chat()
         left = []
-        for chat_id in (1, 2):
+        for chat_id in (1, copy):
             app.application.storage.forget(partial(_forgotten, chat_id), lambda _: None, lambda _: None)
             app.wait_until_quiet(qtbot)
             left.append(len(files(app)))

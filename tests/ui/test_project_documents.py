@@ -94,30 +94,31 @@ def test_the_next_run_goes_on_and_forgets_what_has_no_project(tmp_path: Path, qt
     (tmp_path / "a.txt").write_text("About zebras.")
     with open_harness(tmp_path / "profile", qtbot) as harness:
         harness.change(lambda stores: stores.folders.make("Project", None))
+        new_id = harness.chat.chat_id
+        harness.change(lambda stores: stores.unsent.put(new_id, "Waits"))
         folder = harness.paths.data / "projects"
-        for key in ("1", "2", "chat-7", "chat-0"):
+        for key in ("1", "2", "chat-7000", "chat-0"):
             files = open_files(folder / f"{key}.db")
             files.add([tmp_path / "a.txt"])
             files.close()
         documents = harness.controller.documents
         documents.start()
         qtbot.waitUntil(lambda: states(documents) == [FileState.READY])
-        assert {each.name for each in folder.glob("*.db")} == {"1.db", "chat-0.db"}
+        assert {each.name for each in folder.glob("*.db")} == {"1.db", f"chat-{new_id}.db"}
+        assert [each.name for each in documents.files(-new_id)] == ["a.txt"]
         assert documents.files(2) == ()
 
 
-def test_a_chat_that_is_stored_takes_its_documents_along_and_ends_with_them(
-    harness: ControllerHarness, qtbot: QtBot
-) -> None:
+def test_a_chat_that_is_stored_has_its_documents_and_ends_with_them(harness: ControllerHarness, qtbot: QtBot) -> None:
     documents = harness.controller.documents
     harness.load_pair()
-    documents.add_text(0, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(0))
+    chat_id = harness.chat.chat_id
+    documents.add_text(-chat_id, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(-chat_id))
     harness.engine.scripts.append(Script(("Yes",)))
     harness.chat.send("Hello")
     qtbot.waitUntil(lambda: len(harness.rows) == 2)
     harness.wait_until_quiet()
-    chat_id = harness.chat.chat_id
     assert documents.places_of(chat_id, None) == (-chat_id,)
     assert [each.name for each in search(documents, qtbot, "zebras", -chat_id)] == ["notes"]
     harness.change(lambda stores: stores.chats.summary(chat_id) and stores.folders.put_chats([chat_id], PROJECT))
@@ -137,41 +138,42 @@ def test_a_document_that_waits_to_be_read_goes_with_its_chat(
     documents = harness.controller.documents
     harness.load_pair()
     (tmp_path / "a.txt").write_text("About zebras. " * 30_000)
-    documents.add(0, [tmp_path / "a.txt"])
-    harness.say("Hello")
     chat_id = harness.chat.chat_id
+    documents.add(-chat_id, [tmp_path / "a.txt"])
+    harness.say("Hello")
     qtbot.waitUntil(lambda: states(documents, -chat_id) == [FileState.READY])
-    assert documents.files(0) == ()
-    assert not documents.database(0).exists()
 
 
 def test_documents_go_with_their_chat_though_another_is_open_by_then(harness: ControllerHarness, qtbot: QtBot) -> None:
     documents = harness.controller.documents
     harness.load_pair()
-    documents.add_text(0, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(0))
+    chat_id = harness.chat.chat_id
+    documents.add_text(-chat_id, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(-chat_id))
     assert harness.controller.send("Hello")
     harness.controller.new_chat()
-    qtbot.waitUntil(lambda: not documents.files(0))
-    chat_id = harness.controller.conversations.rows[-1].chat_id
-    qtbot.waitUntil(lambda: [each.name for each in documents.files(-chat_id)] == ["notes"])
+    assert not documents.files(-harness.chat.chat_id)
+    qtbot.waitUntil(lambda: any(row.chat_id == chat_id for row in harness.controller.conversations.rows))
+    assert [each.name for each in documents.files(-chat_id)] == ["notes"]
     harness.wait_until_quiet()
 
 
-def test_documents_are_read_and_searched_once_their_database_has_gone_with_its_chat(
+def test_documents_are_read_and_searched_once_their_database_is_copied(
     harness: ControllerHarness, qtbot: QtBot
 ) -> None:
-    """It has another name once no thread has it open, which takes a moment: what is clicked then opens after it."""
+    """It is copied once no thread has it open, which takes a moment: what is clicked then opens after it."""
     documents = harness.controller.documents
     harness.load_pair()
-    documents.add_text(0, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(0))
+    original = harness.chat.chat_id
+    documents.add_text(-original, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(-original))
+    harness.say("What about zebras?")
     free = threading.Event()
     documents._reader.ask(lambda: free.wait(60), ignore, ignore)
-    harness.engine.scripts.append(Script(("Yes",)))
-    assert harness.controller.send("What about zebras?")
-    harness.wait_until_quiet()
-    ((chat_id, (file,)),) = documents.of_chats().items()
+    harness.chat.duplicate(original)
+    qtbot.waitUntil(lambda: harness.chat.chat_id != original)
+    chat_id = harness.chat.chat_id
+    (file,) = documents.files(-chat_id)
     texts: list[str] = []
     found: list[list[Passage]] = []
     documents.text(-chat_id, file.id, texts.append)
@@ -195,10 +197,10 @@ def test_documents_are_read_and_searched_once_their_database_has_gone_with_its_c
 def test_a_copy_of_a_chat_has_its_documents(harness: ControllerHarness, qtbot: QtBot) -> None:
     documents = harness.controller.documents
     harness.load_pair()
-    documents.add_text(0, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(0))
-    harness.say("Hello")
     chat_id = harness.chat.chat_id
+    documents.add_text(-chat_id, "notes", "About zebras.")
+    qtbot.waitUntil(lambda: documents.has_text(-chat_id))
+    harness.say("Hello")
     harness.chat.duplicate(chat_id)
     copy = harness.chat.chat_id
     assert copy != chat_id
@@ -348,7 +350,7 @@ def test_a_tool_that_meets_damage_says_so_and_has_it_mended(harness: ControllerH
     documents.start()
     qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
     harness.controller.new_chat_in(PROJECT)
-    reach = harness.controller.tools.reach(0, frozenset())
+    reach = harness.controller.tools.reach(harness.chat.chat_id, frozenset())
     found = call_built_in("search_files", '{"query": "zebras"}', reach)
     assert (found.failed, found.text) == (True, "Error: the documents cannot be read at present")
     qtbot.waitUntil(lambda: not call_built_in("search_files", '{"query": "zebras"}', reach).failed)
@@ -442,7 +444,8 @@ def test_documents_of_one_name_are_told_apart(harness: ControllerHarness, tmp_pa
     """In a chat, in a folder, and in the folder around that: found, read and cited by names of their own."""
     harness.change(lambda stores: stores.folders.make("Inner", PROJECT))
     documents = harness.controller.documents
-    words = {0: "About whales", 2: "About tigers", PROJECT: "About zebras"}
+    own = -harness.chat.chat_id
+    words = {own: "About whales", 2: "About tigers", PROJECT: "About zebras"}
     for place, text in words.items():
         (tmp_path / str(place)).mkdir()
         (tmp_path / str(place) / "report.txt").write_text(text)
@@ -452,10 +455,10 @@ def test_documents_of_one_name_are_told_apart(harness: ControllerHarness, tmp_pa
     tools = harness.controller.tools
     names = {"report.txt": "About whales", "2/report.txt": "About tigers", "1/report.txt": "About zebras"}
     assert set(tools.documents()) == names.keys()
-    reach = tools.reach(0, frozenset())
+    reach = tools.reach(-own, frozenset())
     found = call_built_in("search_files", '{"query": "whales tigers zebras"}', reach).text
     assert sorted(found.split("\n\n")) == sorted(f"[{name}, line 1]\n{text}" for name, text in names.items())
-    found_too = {each.name: each.text for each in search(documents, qtbot, "whales tigers zebras", 0, 2, PROJECT)}
+    found_too = {each.name: each.text for each in search(documents, qtbot, "whales tigers zebras", own, 2, PROJECT)}
     assert found_too == names
     for name, text in names.items():
         assert call_built_in("read_file", f'{{"path": "{name}"}}', reach).text == text

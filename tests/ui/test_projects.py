@@ -139,7 +139,7 @@ def test_quick_ask_is_in_no_project(harness: ControllerHarness) -> None:
     harness.wait_until_quiet()
     assert told(harness) == ("", 0)
     assert harness.controller.options.folder_of(asked[0]) is None
-    assert harness.controller.options.folder_of(0) == tea, "the new chat still is"
+    assert harness.controller.options.folder_of(harness.chat.chat_id) == tea, "the new chat still is"
 
 
 def test_a_new_chat_in_a_closed_project_is_listed_there(harness: ControllerHarness) -> None:

@@ -103,7 +103,7 @@ def test_a_preset_is_used_by_its_name(app: AppHarness, offered: PromptList) -> N
     assert rows(offered) == ["Poet"]
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert edit.text() == ""
-    assert app.chats.options.generation(0).system_prompt == "You are a poet."
+    assert app.chats.options.here.system_prompt == "You are a poet."
 
 
 def dialog_of(app: AppHarness) -> PromptDialog:

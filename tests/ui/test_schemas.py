@@ -77,7 +77,7 @@ def test_a_preset_holds_it(app: AppHarness) -> None:
     options.put(CHAT, "schema", list_schema())
     options.save_preset("Lists")
     assert app.application.settings.presets[0]["values"] == {"schema": list_schema()}
-    assert options.generation(0).request((), "").constraint is not None
+    assert options.here.request((), "").constraint is not None
     assert field_of(app).choice.text() == "List"
 
 

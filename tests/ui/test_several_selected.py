@@ -155,7 +155,7 @@ def test_several_are_deleted_by_key_and_come_back_as_one(app: AppHarness, qtbot:
     before = listed(app)
     QTest.keyClick(chats_of(app), Qt.Key.Key_Backspace)
     app.wait_until_stored(qtbot)
-    assert (listed(app)[1:], app.chats.chat_id) == (["A"], 0)
+    assert (listed(app)[1:], app.chats.is_new) == (["A"], True)
     assert app.window.banner.sentence.text() == "3 chats deleted."
     undo(app, qtbot)
     assert listed(app) == before

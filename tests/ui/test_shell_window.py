@@ -201,7 +201,7 @@ def test_the_focus_stays_and_shortcuts_move_it(harness: AppHarness, qtbot: QtBot
     press(window, Qt.Key.Key_Backslash, CONTROL)
     assert window.sidebar.isVisible()
     press(window, Qt.Key.Key_N, CONTROL)
-    assert harness.chats.chat_id == 0
+    assert harness.chats.is_new
     assert window.empty_chat.isVisible()
     press(window, Qt.Key.Key_Comma, CONTROL)
     settings = harness.show_settings()
@@ -430,13 +430,14 @@ def test_an_empty_composer_has_nothing_to_undo(harness: AppHarness, qtbot: QtBot
     )
     harness.wait_until_stored(qtbot)
     assert not edit.document().isUndoAvailable()
-    chats.delete_chats([1])
-    qtbot.waitUntil(lambda: not conversations.index_of(1).isValid())
+    (precious,) = (row.chat_id for row in conversations.rows if row.chat_id)
+    chats.delete_chats([precious])
+    qtbot.waitUntil(lambda: not conversations.index_of(precious).isValid())
     QTest.keyClicks(edit, "a")
     QTest.keyClick(edit, Qt.Key.Key_Backspace)
     edit.set_text("")
     press(harness.window, Qt.Key.Key_Z, CONTROL)
-    qtbot.waitUntil(lambda: conversations.index_of(1).isValid())
+    qtbot.waitUntil(lambda: conversations.index_of(precious).isValid())
 
 
 def test_what_a_notice_lies_over_can_be_scrolled_into_sight(harness: AppHarness, qtbot: QtBot) -> None:

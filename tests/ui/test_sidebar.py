@@ -283,7 +283,7 @@ def test_a_folder_is_deleted_as_the_person_chooses(app: AppHarness, qtbot: QtBot
         app.wait_until_stored(qtbot)
         assert listed(app) == left
         assert len(app.chats.deletions.latest()) == in_trash
-        assert app.chats.chat_id == (0 if in_trash else deep)
+        assert app.chats.is_new if in_trash else app.chats.chat_id == deep
         app.window.banner.button.click()  # Undo
         app.wait_until_stored(qtbot)
         assert listed(app) == before
@@ -379,7 +379,7 @@ def test_keys_open_the_menu_of_a_row_that_is_not_open_and_delete_it(app: AppHarn
         entries(menu)[entry].trigger()
         menu.close()
         app.wait_until_stored(qtbot)
-    assert app.chats.chat_id == 0
+    assert app.chats.is_new
     assert listed(app)[:2] == ["Pinned", "Other"]
     assert "> New Folder" in listed(app)
 
@@ -478,7 +478,7 @@ def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:
     QTest.keyClicks(search, "xyz")
     QTest.keyClick(search, Qt.Key.Key_Return)
     qtbot.waitUntil(app.window.sidebar.nothing.isVisible)
-    assert app.chats.chat_id == 0
+    assert app.chats.is_new
 
     search.clear()
     qtbot.waitUntil(lambda: bool(app.chats.conversations.rows))

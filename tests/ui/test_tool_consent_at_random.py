@@ -74,7 +74,7 @@ class Witness:
         self.outside.add(chat_id)
 
     def exchange(self) -> None:
-        if self.random.random() < 0.3 or not self.chat.chat_id:
+        if self.random.random() < 0.3 or self.chat.is_new:
             self.chat.new_chat()
             self.chat.tools.set_on([f"files/{name}" for name in _NAMES], True)
         counts = [self.random.randint(1, 3) for _ in range(self.random.randint(1, 3))]

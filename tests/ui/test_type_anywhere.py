@@ -17,7 +17,7 @@ from tests.helpers.fake_engine import Script
 def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:
     """Of a chat with a question and its reply."""
     harness.window.composer.set_text("")
-    if not harness.chats.chat_id:
+    if harness.chats.is_new:
         harness.ask(qtbot, "Hello")
     view = harness.transcript
     harness.window.activateWindow()

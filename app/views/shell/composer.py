@@ -66,7 +66,7 @@ class UnsentWords(QObject):
     def __init__(self, field: MessageEdit, parent: QObject) -> None:
         super().__init__(parent)
         self._field = field
-        self._chat_id = 0
+        self._chat_id = 0  # none yet
         self._texts: dict[int, str] = {}  # by chat, of those that are not open
         self._on_their_way: set[int] = set()  # chats whose message is being stored
         self._queued: dict[int, list[AttachedRow]] = {}  # chats whose field is sent when their reply is complete
@@ -102,15 +102,9 @@ class UnsentWords(QObject):
         self._keep.stop()
         self.settled.emit(self._field.text())
 
-    def go_on_in(self, chat_id: int) -> None:
-        """The open chat has an id; text typed since its first message belongs to it."""
-        left = self._chat_id
-        self._chat_id = chat_id
-        self.changed.emit(left, "")
-        self.keep()
-
-    def restore(self, texts: Mapping[int, str]) -> None:
-        """Restore text of an earlier run, before what was typed since."""
+    def restore(self, texts: Mapping[int, str], open_id: int) -> None:
+        """Restore text of an earlier run, before what was typed since; what was typed here belongs to the open chat."""
+        self._chat_id = open_id
         for chat_id, text in texts.items():
             if chat_id == self._chat_id:
                 self._field.commit()
@@ -430,11 +424,10 @@ class Composer(Translated, QWidget):
     def _keep_unsent(self, chats: ChatController) -> None:
         """Save unsent text from here on; restores that of an earlier run."""
         self.unsent.changed.connect(chats.keeping.keep_unsent)
-        chats.chat_made.connect(self.unsent.go_on_in)
         chats.asking.message_sent.connect(self.unsent.confirm)
         chats.asking.message_refused.connect(self.unsent.release)
         chats.asking.message_homeless.connect(self.unsent.take_over)
-        self.unsent.restore(chats.keeping.unsent())
+        self.unsent.restore(chats.keeping.unsent(), chats.chat_id)
 
     def _arrange(self) -> None:
         """The field is as wide as the card, with its scroll bar at the card's edge; its lines end left of the

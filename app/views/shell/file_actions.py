@@ -55,8 +55,8 @@ class FileActions(QObject):
         menu.export_chat.triggered.connect(lambda: self.export(window.sidebar.meant(), chats.title))
         window.sidebar.chats.export_requested.connect(self.export)
         menu.export_all.triggered.connect(lambda: self.export(None, ""))
-        chats.current_chat_changed.connect(lambda chat_id, _title: menu.export_chat.setEnabled(chat_id != 0))
-        menu.export_chat.setEnabled(chats.chat_id != 0)
+        chats.current_chat_changed.connect(lambda: menu.export_chat.setEnabled(not chats.is_new))
+        menu.export_chat.setEnabled(not chats.is_new)
 
     def open(self, given: QUrl | str) -> None:
         """What macOS opens with the app, in the open chat: files to attach, and texts for the composer, by an address
@@ -81,14 +81,13 @@ class FileActions(QObject):
     def _take_opened(self, path: str) -> None:
         """Import our own exports, after a question; attach any other file to the chat that is open now."""
         chats = self._chats
-        visit = chats.visit
         chat_id = chats.chat_id
 
         def answer(is_ours: bool) -> None:
             if is_ours:
                 self._import(path)
             else:
-                self._attachments.take_files([path], None if visit == chats.visit else chat_id)
+                self._attachments.take_files([path], None if chat_id == chats.chat_id else chat_id)
 
         if path.lower().endswith(".json"):
             self._files.imports.ask_whether_ours(path, answer)

@@ -145,9 +145,9 @@ class FindBar(Translated, QWidget):
             self.search()
 
     def _on_chat(self) -> None:
-        """Another chat ends the search; a new chat that gets its id does not."""
+        """Another chat ends the search."""
         chat_id = self._chats.chat_id
-        if chat_id != self._chat_id and self._chat_id:
+        if chat_id != self._chat_id:
             self.leave()
             self._finder.close()  # also of what no bar is open for
         self._chat_id = chat_id

@@ -123,7 +123,7 @@ class KeptWords(QObject):
 
     def _on_trash_changed(self) -> None:
         """The deletion was restored, or is final: remove its notice. What a deleted chat was refused stays with it."""
-        for chat_id in [each for each in self._refusals if each and not self._chats.has(each)]:
+        for chat_id in [each for each in self._refusals if not self._chats.has(each)]:
             self._withdraw_refusal(chat_id)
         if self._deletion_notice is not None and not self._chats.deletions.holds(self._deletion_notice[1]):
             self._banner.withdraw(self._deletion_notice[0])

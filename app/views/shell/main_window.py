@@ -219,7 +219,7 @@ class MainColumn(QObject):
         if place is not None:
             title = place.title()
         elif self._chats is not None:
-            chat_id = self._chats.chat_id
+            chat_id = 0 if self._chats.is_new else self._chats.chat_id
             title = self._chats.title
         window.header.set_title(title)
         window.header.set_of_chat(place is None)

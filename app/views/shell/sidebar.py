@@ -163,13 +163,12 @@ class Sidebar(Translated, QWidget):
     def meant(self) -> Sequence[int]:
         """The chats that the Chat menu acts on: those selected in the list that has the focus, or the open one."""
         chosen = self.chats.chosen() if self.chats.hasFocus() else ()
-        return chosen or [self._chats.chat_id]
+        return chosen or ([] if self._chats.is_new else [self._chats.chat_id])
 
     def _fill_move_menu(self) -> None:
         """Of the open chat, wherever it is listed, or of those selected."""
-        chat_id = self.meant()[0]
         self._menu.move.clear()
-        if chat_id:
+        for chat_id in self.meant()[:1]:
             row = ConversationRow(chat_id=chat_id, inside=self._chats.folders.folder_of(chat_id))
             self.chats.fill_move_menu(self._menu.move, row)
 
@@ -177,7 +176,7 @@ class Sidebar(Translated, QWidget):
         is_pinned = self._chats.is_pinned(self._chats.chat_id)
         number = len(self.meant())
         self._menu.pin.setText(self.tr("Unpin Chat") if is_pinned else self.tr("Pin Chat"))
-        delete = self.tr("Delete Chat") if number == 1 else self.tr("Delete %Ln chat(s)", "", number)
+        delete = self.tr("Delete Chat") if number < 2 else self.tr("Delete %Ln chat(s)", "", number)
         self._menu.delete.setText(delete)
 
     def _rename(self) -> None:

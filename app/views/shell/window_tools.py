@@ -134,7 +134,7 @@ class WindowTools(QObject):
         menu.quote.setEnabled(menu.quote.isEnabled() and self._chats is not None)
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
         for name in ("rename", "pin", "duplicate", "delete"):
-            menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)
+            menu.actions[name].setEnabled(self._chats is not None and not self._chats.is_new)
         for name in ("find", "find_next", "find_previous", "use_selection"):
             menu.actions[name].setEnabled(self._chats is not None and bool(self._chats.transcript.messages))
         menu.larger.setEnabled(scale < SCALE_MAX)
