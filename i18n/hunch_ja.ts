@@ -759,6 +759,10 @@
         <source>new reply</source>
         <translation>新しい回答</translation>
     </message>
+    <message>
+        <source>More in this chat</source>
+        <translation>このチャットにほかにもあります</translation>
+    </message>
 </context>
 <context>
     <name>ChatSettings</name>

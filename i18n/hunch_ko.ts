@@ -759,6 +759,10 @@
         <source>new reply</source>
         <translation>새 답변</translation>
     </message>
+    <message>
+        <source>More in this chat</source>
+        <translation>이 채팅에 더 있어요</translation>
+    </message>
 </context>
 <context>
     <name>ChatSettings</name>

@@ -759,6 +759,10 @@
         <source>new reply</source>
         <translation>有新回复</translation>
     </message>
+    <message>
+        <source>More in this chat</source>
+        <translation>此对话中还有更多</translation>
+    </message>
 </context>
 <context>
     <name>ChatSettings</name>

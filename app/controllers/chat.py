@@ -80,7 +80,6 @@ class ChatController(QObject):
         self._new_chats = storage.new_chats
         self.chat_id = self._new_chats.latest
         self.title = ""
-        self.visit = 0  # counts the chats that were opened, so that late answers know whether they are still wanted
         self.transcript = TranscriptModel(self)
         self.generating = False
         self._storage = storage
@@ -167,7 +166,6 @@ class ChatController(QObject):
         """A new chat where there is none of that number."""
         self.chat_left.emit(self.chat_id)
         summary = self._chats.summary(chat_id)
-        self.visit += 1
         is_there = summary is not None or chat_id in self._new_chats
         self.chat_id = chat_id if is_there else self._new_chats.other_than(self.asking.is_storing)
         self.title = summary.title if summary else ""
@@ -287,13 +285,13 @@ class ChatController(QObject):
         if summary is None:
             return
         titles = copy_titles(summary.title)
-        visit = self.visit
+        open_id = self.chat_id
         self.keep()
 
         def copied(copy: int) -> None:
             self.documents.copy(-chat_id, -copy)
             self.conversations.refresh()
-            if visit == self.visit:
+            if open_id == self.chat_id:
                 self.show(copy)
 
         self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles, end_id), copied)

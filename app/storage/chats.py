@@ -58,7 +58,7 @@ class ChatStore(Store):
         """The first of the numbers that no chat ever had."""
         sql = (
             "SELECT max(seq) FROM (SELECT seq FROM sqlite_sequence WHERE name = 'chats'"
-            " UNION SELECT chat_id FROM unsent WHERE chat_id != ?)"
+            " UNION SELECT chat_id FROM unsent WHERE chat_id < ?)"
         )
         return int(self._db.rows(sql, (QUICK_ASK,))[0][0] or 0) + 1
 
@@ -230,19 +230,19 @@ class UnsentStore(Store):
     def of_new_chats(self) -> list[int]:
         """Chats without a message where something waits to be sent, oldest first."""
         sql = (
-            "SELECT chat_id FROM unsent WHERE chat_id NOT IN (?, ?) AND chat_id NOT IN (SELECT id FROM chats)"
+            "SELECT chat_id FROM unsent WHERE chat_id > ? AND chat_id < ? AND chat_id NOT IN (SELECT id FROM chats)"
             " ORDER BY chat_id"
         )
         return [row["chat_id"] for row in self._db.rows(sql, (NEW_CHAT, QUICK_ASK))]
 
     def give_to_new_chat(self, numbers: Iterator[int]) -> None:
-        """What NEW_CHAT has goes to the latest new chat, before what is there, or to another."""
+        """What NEW_CHAT has goes to the latest new chat, after what is there, or to another."""
         text = self.all().get(NEW_CHAT, "")
         attached = self.attachments().get(NEW_CHAT, ())
         if text or attached:
             chat_id = max(self.of_new_chats(), default=0) or next(numbers)
-            self.put(chat_id, "\n\n".join(filter(None, (text, self.all().get(chat_id)))))
-            self.put_attachments(chat_id, (*attached, *self.attachments().get(chat_id, ())))
+            self.put(chat_id, "\n\n".join(filter(None, (self.all().get(chat_id), text))))
+            self.put_attachments(chat_id, (*self.attachments().get(chat_id, ()), *attached))
             self.put(NEW_CHAT, "")
             self.put_attachments(NEW_CHAT, ())
 

@@ -22,7 +22,7 @@ from app.storage.search_index import SearchIndex
 SNIPPET_BEFORE = 60
 SNIPPET_AFTER = 120
 _LONGEST_FOUND = 200  # longest found text in a snippet, in characters
-MATCHES = 3  # results shown for one chat
+MATCHES = 4  # results found in one chat: of which the last stands for more
 ALL = -1  # SQLite's "no limit"
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
 _MOST_IN_VAIN = 200  # messages read before the index is asked for common words, which takes as long

@@ -15,6 +15,8 @@ from app.storage import ChatSummary, Folder, Listing, Match
 from app.words.chat_groups import ChatGroup, group_text
 from app.words.formats import count, fill, listed
 
+_SHOWN = 3  # of the matches in a chat; the one after them stands for more
+
 __all__ = ["ChatSummary", "ConversationRow", "Folder", "FolderTree", "Listing", "Match", "rows_of"]
 
 
@@ -29,6 +31,7 @@ class ConversationRow:
     unseen: bool = False  # a reply ended unseen, here or in this closed folder
     match: Match | None = None  # the message that a search found
     continues: bool = False  # another match of the chat above: only its snippet is shown
+    is_more: bool = False  # it only says that there are more
     folder_id: int = 0
     opened: bool = False  # of a folder
     inside: int | None = None  # the folder that it is in
@@ -71,6 +74,8 @@ class ConversationRow:
 
     @property
     def snippet(self) -> str:
+        if self.is_more:
+            return QCoreApplication.translate("ChatRows", "More in this chat")
         return self.match.snippet if self.match is not None else ""
 
     @property
@@ -210,6 +215,7 @@ def _chat_rows(chat: ChatSummary, inside: int | None, depth: int = 0) -> Iterato
             unseen=chat.unseen,
             match=match,
             continues=place > 0,
+            is_more=place == _SHOWN,
             inside=inside,
             depth=depth,
         )

@@ -49,7 +49,7 @@ def test_what_is_composed_is_kept_though_never_committed(harness: AppHarness, qt
     QTest.keyClicks(harness.window.composer.edit, "a ")
     with qtbot.waitSignal(harness.window.composer.unsent.changed) as told:
         compose(harness.window.composer.edit, "にほんご")
-    assert told.args == [0, "a にほんご"]
+    assert told.args == [harness.chats.chat_id, "a にほんご"]
     assert harness.window.composer.edit.is_composing
 
     composer = harness.window.composer  # what is composed while a message is stored stays, too

@@ -87,7 +87,7 @@ def test_it_still_waits_when_its_chat_is_opened_again_and_goes_there(harness: Ap
     qtbot.waitUntil(lambda: len(texts(harness, chat_id)) == 4)
     finish(harness, qtbot)
     assert texts(harness, chat_id)[2] == "Second"
-    assert (harness.chats.chat_id, composer.text()) == (0, "Elsewhere")
+    assert (harness.chats.is_new, composer.text()) == (True, "Elsewhere")
     harness.chats.open_chat(chat_id)
     assert composer.is_empty
 

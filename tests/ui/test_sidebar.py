@@ -455,6 +455,23 @@ def test_results_show_each_message_with_what_was_found_in_sight(app: AppHarness,
     assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 4
 
 
+def test_results_say_that_a_chat_has_more_than_are_shown(app: AppHarness, qtbot: QtBot) -> None:
+    """The last row goes on to the next message with the words."""
+    for number in range(5):
+        app.ask(qtbot, f"needle {number}")
+    app.chats.new_chat()
+    app.window.sidebar.search.setText("needle")
+    qtbot.waitUntil(lambda: len([row for row in app.chats.conversations.rows if row.match]) == 4)
+    rows = [row for row in app.chats.conversations.rows if row.match]
+    assert [row.snippet for row in rows] == ["needle 4", "needle 3", "needle 2", "More in this chat"]
+    chats = app.window.sidebar.chats
+    index = app.chats.conversations.index(app.chats.conversations.rows.index(rows[-1]))
+    QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=chats.visualRect(index).center())
+    qtbot.waitUntil(lambda: app.window.find_bar.isVisible())
+    assert app.chats.chat_id == rows[-1].chat_id
+    assert app.chats.transcript.message(rows[-1].match.message_id).text == "needle 1"  # type: ignore[union-attr]
+
+
 def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:
     search = app.window.sidebar.search
     assert not search.clear_button.isVisible()

@@ -229,28 +229,31 @@ class ChatRowDelegate(QStyledItemDelegate):
         theme = self._chats.theme
         colors = self._chats.theme.palette
         if row.continues:
-            self._paint_snippet(painter, place, row.snippet)
+            self._paint_snippet(painter, place, row)
             return
         title = QRect(place.left(), place.top() + theme.px(5), place.width(), theme.px(22)) if row.snippet else place
         # Bold as well, so that the mark is not by colour alone.
         font = theme.ui_font(UI_PX, QFont.Weight.DemiBold if row.unseen else QFont.Weight.Normal)
-        self._paint_line(painter, title, row.text, font, colors.text)
+        self._paint_line(painter, title, row.text, font, colors.text, self._chats.words)
         if row.snippet:
             below = QRect(place.left(), title.bottom(), place.width(), theme.px(18))
-            self._paint_snippet(painter, below, row.snippet)
+            self._paint_snippet(painter, below, row)
 
-    def _paint_snippet(self, painter: QPainter, place: QRect, snippet: str) -> None:
+    def _paint_snippet(self, painter: QPainter, place: QRect, row: ConversationRow) -> None:
         theme = self._chats.theme
-        self._paint_line(painter, place, snippet, theme.ui_font(FOOTER_PX), theme.palette.secondary)
+        words = () if row.is_more else self._chats.words
+        self._paint_line(painter, place, row.snippet, theme.ui_font(FOOTER_PX), theme.palette.secondary, words)
 
-    def _paint_line(self, painter: QPainter, place: QRect, text: str, font: QFont, color: QColor) -> None:
-        """Paint one line with found words highlighted, scrolled so that they are visible."""
+    def _paint_line(
+        self, painter: QPainter, place: QRect, text: str, font: QFont, color: QColor, words: Sequence[str]
+    ) -> None:
+        """Paint one line with these words highlighted, scrolled so that they are visible."""
         text = " ".join(text.split())
         metrics = QFontMetrics(font)
-        spans = list(occurrences_of_any(text, self._chats.words))
+        spans = list(occurrences_of_any(text, words))
         if spans:
             text = centred(text, spans[0], metrics, place.width())
-            spans = list(occurrences_of_any(text, self._chats.words))
+            spans = list(occurrences_of_any(text, words))
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
         painter.setPen(color)
         layout = QTextLayout(text, font)
