@@ -760,6 +760,10 @@
         <translation>新しい回答</translation>
     </message>
     <message>
+        <source>unsent text</source>
+        <translation>未送信のテキストあり</translation>
+    </message>
+    <message>
         <source>More in this chat</source>
         <translation>このチャットにほかにもあります</translation>
     </message>

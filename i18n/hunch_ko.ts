@@ -760,6 +760,10 @@
         <translation>새 답변</translation>
     </message>
     <message>
+        <source>unsent text</source>
+        <translation>쓰다 만 글 있음</translation>
+    </message>
+    <message>
         <source>More in this chat</source>
         <translation>이 채팅에 더 있어요</translation>
     </message>

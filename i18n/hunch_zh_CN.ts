@@ -760,6 +760,10 @@
         <translation>有新回复</translation>
     </message>
     <message>
+        <source>unsent text</source>
+        <translation>有未发送的文字</translation>
+    </message>
+    <message>
         <source>More in this chat</source>
         <translation>此对话中还有更多</translation>
     </message>

@@ -20,7 +20,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.view_models.conversation_rows import ConversationRow, FolderTree, Listing, rows_of, with_writing
+from app.view_models.conversation_rows import ConversationRow, FolderTree, Listing, rows_of, with_marks
 
 __all__ = ["PAGE_CHATS", "PAGE_FOUND", "ROW", "ConversationListModel", "ConversationRow"]
 
@@ -55,6 +55,7 @@ class ConversationListModel(QAbstractListModel):
         self._today = today
         self._day = today()  # the date of the groups
         self._generating: frozenset[int] = frozenset()
+        self._unsent: frozenset[int] = frozenset()
 
     @property
     def is_answered(self) -> bool:
@@ -101,6 +102,11 @@ class ConversationListModel(QAbstractListModel):
         self._generating = frozenset(chats)
         self._apply(self.rows)
 
+    def set_unsent(self, chats: Iterable[int]) -> None:
+        """Chats, other than the open one, in whose field text waits."""
+        self._unsent = frozenset(chats)
+        self._apply(self.rows)
+
     def set_opened(self, folder_id: int, opened: bool) -> None:
         """Opens or closes a folder at once; its chats come with the next refresh."""
         if not self.is_answered:
@@ -142,7 +148,8 @@ class ConversationListModel(QAbstractListModel):
         return next((self.index(row) for row, each in enumerate(self.rows) if wanted(each)), QModelIndex())
 
     def _apply(self, rows: list[ConversationRow]) -> None:
-        rows = with_writing(rows, self.tree, {chat_id: self._folder_of(chat_id) for chat_id in self._generating})
+        writing = {chat_id: self._folder_of(chat_id) for chat_id in self._generating}
+        rows = with_marks(rows, self.tree, writing, self._unsent)
         old = [row.key for row in self.rows]
         new = [row.key for row in rows]
         if old != new:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import groupby
@@ -29,6 +29,7 @@ class ConversationRow:
     generating: bool = False  # a reply is being written, here or in this folder, which is closed
     pinned: bool = False
     unseen: bool = False  # a reply ended unseen, here or in this closed folder
+    unsent: bool = False  # text waits in its field
     match: Match | None = None  # the message that a search found
     continues: bool = False  # another match of the chat above: only its snippet is shown
     is_more: bool = False  # it only says that there are more
@@ -66,6 +67,8 @@ class ConversationRow:
             yield QCoreApplication.translate("ChatRows", "writing a reply")
         if self.unseen:
             yield QCoreApplication.translate("ChatRows", "new reply")
+        if self.unsent:
+            yield QCoreApplication.translate("ChatRows", "unsent text")
         yield self.snippet
 
     @property
@@ -139,7 +142,7 @@ class FolderTree:
 
 
 def rows_of(listing: Listing, tree: FolderTree, today: date, searching: bool) -> list[ConversationRow]:
-    """Rows without marks of running replies; see `with_writing`."""
+    """Rows without marks of running replies; see `with_marks`."""
     if searching:
         return list(_by_group(listing.chats, today))
     filed: defaultdict[int, list[ChatSummary]] = defaultdict(list)
@@ -156,15 +159,17 @@ def rows_of(listing: Listing, tree: FolderTree, today: date, searching: bool) ->
     ]
 
 
-def with_writing(
-    rows: Iterable[ConversationRow], tree: FolderTree, writing: Mapping[int, int | None]
+def with_marks(
+    rows: Iterable[ConversationRow], tree: FolderTree, writing: Mapping[int, int | None], unsent: Container[int]
 ) -> list[ConversationRow]:
-    """The rows with marks of running replies. `writing`: their chats and folders."""
+    """The rows with marks of running replies and of unsent text. `writing`: chats and folders of these replies."""
     busy = tree.around(writing.values())
 
     def marked(row: ConversationRow) -> ConversationRow:
         writes = row.chat_id in writing or (row.folder_id in busy and not row.opened)
-        return row if row.generating == writes else replace(row, generating=writes)
+        waits = row.chat_id in unsent
+        is_right = (row.generating, row.unsent) == (writes, waits)
+        return row if is_right else replace(row, generating=writes, unsent=waits)
 
     return [marked(row) for row in rows]
 

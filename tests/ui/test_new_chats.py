@@ -96,3 +96,28 @@ def test_the_words_of_two_new_chats_stay_apart_also_after_a_restart(tmp_path: Pa
             assert app.chats.title[:5] == text[:5]
             app.chats.new_chat()
         assert composer.text() == ""
+
+
+def test_the_list_marks_chats_with_unsent_text_also_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+    """Not the open one, whose field is there."""
+
+    def marked(app: AppHarness) -> list[str]:
+        return [row.title for row in app.chats.conversations.rows if row.unsent]
+
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "First")
+        first = app.chats.chat_id
+        QTest.keyClicks(app.window.composer.edit, "And then")
+        assert marked(app) == []
+        app.chats.new_chat()
+        assert marked(app) == ["First"]
+        app.wait_until_stored(qtbot)
+    with open_app(tmp_path, qtbot) as app:
+        qtbot.waitUntil(lambda: marked(app) == ["First"])
+        assert any("unsent text" in row.spoken for row in app.chats.conversations.rows)
+        app.chats.open_chat(first)
+        assert marked(app) == []
+        QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+        app.wait_until_quiet(qtbot)
+        app.chats.new_chat()
+        assert marked(app) == []

@@ -467,7 +467,7 @@ def test_results_say_that_a_chat_has_more_than_are_shown(app: AppHarness, qtbot:
     chats = app.window.sidebar.chats
     index = app.chats.conversations.index(app.chats.conversations.rows.index(rows[-1]))
     QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=chats.visualRect(index).center())
-    qtbot.waitUntil(lambda: app.window.find_bar.isVisible())
+    qtbot.waitUntil(app.window.find_bar.isVisible)
     assert app.chats.chat_id == rows[-1].chat_id
     assert app.chats.transcript.message(rows[-1].match.message_id).text == "needle 1"  # type: ignore[union-attr]
 

@@ -202,7 +202,9 @@ class ChatRowDelegate(QStyledItemDelegate):
         self._icon(painter, "folder", QPoint(arrow.x() + theme.px(18), arrow.y()))
 
     def _paint_marks(self, painter: QPainter, place: QRect, row: ConversationRow) -> int:
-        """Dots for a reply that is being written (a ring) or was not seen, and the pin of a chat in a folder."""
+        """Dots for a reply that is being written (a ring) or was not seen, the pin of a chat in a folder, and a pencil
+        for unsent text.
+        """
         theme = self._chats.theme
         colors = self._chats.theme.palette
         right = place.right()
@@ -216,6 +218,9 @@ class ChatRowDelegate(QStyledItemDelegate):
             right -= theme.px(14)
         if row.pinned and row.inside is not None:
             self._icon(painter, "pin", QPoint(right - theme.px(6), middle), 13)
+            right -= theme.px(18)
+        if row.unsent:
+            self._icon(painter, "pencil", QPoint(right - theme.px(6), middle), 13)
             right -= theme.px(18)
         return right
 

@@ -58,6 +58,7 @@ class UnsentWords(QObject):
 
     changed = Signal(int, str)  # chat, text to save
     settled = Signal(str)  # text in the field, a moment after the last key or in another chat
+    waiting_changed = Signal(object)  # chats, other than the open one, in whose field text waits
     queue_changed = Signal()
     due = Signal()  # send the field's text
     due_elsewhere = Signal(int, str, object)  # send in a chat that is not open: text and attachments
@@ -101,6 +102,7 @@ class UnsentWords(QObject):
         self.queue_changed.emit()
         self._keep.stop()
         self.settled.emit(self._field.text())
+        self._say_waiting()
 
     def restore(self, texts: Mapping[int, str], open_id: int) -> None:
         """Restore text of an earlier run, before what was typed since; what was typed here belongs to the open chat."""
@@ -111,6 +113,7 @@ class UnsentWords(QObject):
                 self._field.begin_with(_joined(text, self._field.text()))
             else:
                 self._texts[chat_id] = _joined(text, self._texts.get(chat_id, ""))
+        self._say_waiting()
 
     def keep(self) -> None:
         """Save the text in the field, composition included."""
@@ -136,6 +139,7 @@ class UnsentWords(QObject):
         elif text and (typed := self._texts.get(chat_id, "").lstrip()).startswith(text):
             self._texts[chat_id] = typed[len(text) :].lstrip()
             self.changed.emit(chat_id, self._texts[chat_id])  # all was kept once more when the chat was left
+            self._say_waiting()
 
     def release(self, chat_id: int | None = None) -> None:
         """The message was not stored: it stays in the field and can be sent again."""
@@ -148,6 +152,10 @@ class UnsentWords(QObject):
             self._field.begin_with(self._texts.pop(chat_id, ""))
             self.changed.emit(chat_id, "")
             self.took_over.emit(chat_id)
+            self._say_waiting()
+
+    def _say_waiting(self) -> None:
+        self.waiting_changed.emit({chat_id for chat_id, text in self._texts.items() if text.strip()})
 
     def _drop_sent(self, text: str) -> None:
         now = self._field.text().lstrip()
@@ -424,6 +432,7 @@ class Composer(Translated, QWidget):
     def _keep_unsent(self, chats: ChatController) -> None:
         """Save unsent text from here on; restores that of an earlier run."""
         self.unsent.changed.connect(chats.keeping.keep_unsent)
+        self.unsent.waiting_changed.connect(chats.conversations.set_unsent)
         chats.asking.message_sent.connect(self.unsent.confirm)
         chats.asking.message_refused.connect(self.unsent.release)
         chats.asking.message_homeless.connect(self.unsent.take_over)
