@@ -408,7 +408,9 @@ def of_model(name: str, *efforts: str, ends_thinking: bool = False, sees: bool =
     """The controller with that model loaded."""
     model = SimpleNamespace(ends_thinking=ends_thinking, sees=sees)
     pair = PairView(name, state=PairState.READY)
-    return SimpleNamespace(main_info=lambda: model, efforts=lambda: efforts, keeps_forms=True, pair=pair)
+    return SimpleNamespace(
+        main_info=lambda: model, main_setting=name, efforts=lambda: efforts, keeps_forms=True, pair=pair
+    )
 
 
 def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppHarness) -> None:

@@ -87,6 +87,22 @@ def test_an_option_that_is_typed_for_a_project_is_not_the_next_one_s(
     assert options_of_projects(app, project, other) == [{name: value}, {}]
 
 
+@pytest.mark.parametrize(("name", "typed", "value"), [("max_tokens", "500", 500), ("temperature", "1.5", 1.5)])
+def test_an_option_that_is_typed_for_a_project_stays_when_another_model_is_loaded(
+    tmp_path: Path, qtbot: QtBot, name: str, typed: str, value: object
+) -> None:
+    with open_app(tmp_path, qtbot, models={each.folder: each for each in (MAIN, DRAFT, OTHER)}) as app:
+        app.application.settings.model_defaults = {OTHER.folder: {"temperature": 0.3, "max_tokens": 77}}
+        project = make_project(app, qtbot)
+        page = app.window.project_page
+        page.show(project)
+        still()
+        type_into(page.form.settings.fields[name].field, typed)
+        app.models.choose_main(OTHER.folder)
+        qtbot.waitUntil(app.is_settled)
+        assert options_of_projects(app, project) == [{name: value}]
+
+
 def half_typed(form: OptionForm) -> SchemaField:
     """Its schema, which is no JSON yet."""
     field = form.fields["schema"].field

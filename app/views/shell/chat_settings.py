@@ -190,12 +190,10 @@ class ChatSettings(Translated, Panel):
         self._options.drop(self.form.scope)
 
     def show_options(self, view: OptionsView, models: ModelController) -> None:
-        if self._main != self._options.main:
-            self.form.leave()
+        self.form.show_options(view, self.scope, models)
         self._main = self._options.main
         self._view = view
         self._model_name = human_name(models.pair.main_name)
-        self.form.show_options(view, self.scope, models)
         self.presets.show_presets(view.presets, view.preset, changed=bool(view.own))
         self.presets.setVisible(self.scope is Scope.CHAT)
         self._retranslate()

@@ -66,6 +66,7 @@ class OptionForm(Translated, QWidget):
         super().__init__()
         self._theme = theme
         self.scope = Scope.CHAT  # of what is shown
+        self._main = ""  # the main model, as the settings name it
         self._values: Mapping[str, Any] = {}  # of every option, the ones that apply
         self._view = OptionsView({}, {}, {}, {}, "")
         names = (*((_PROMPT,) if with_prompt else ()), *_ROWS, _SCHEMA, _DRAFTING)
@@ -114,7 +115,10 @@ class OptionForm(Translated, QWidget):
         self._schema.leave()
 
     def show_options(self, view: OptionsView, scope: Scope, models: ModelController) -> None:
-        """`models`: the fields are for what the main model can do."""
+        """`models`: the fields are for what the main model can do. What was typed for another one counts before."""
+        if models.main_setting != self._main:
+            self._main = models.main_setting
+            self.leave()
         self._view = view
         self.scope = scope
         self._follow(models)
