@@ -109,7 +109,6 @@ class AttachmentController(QObject):
         self._storage = storage
         self._models = models
         self._chats = chats
-        self._chat_id = chats.chat_id
         self.model = AttachedModel(self)
         self._rows = _Rows()
         self._fields: dict[int, AttachedModel] = {}  # by message
@@ -129,7 +128,7 @@ class AttachmentController(QObject):
         chats.deletions.emptied.connect(self._on_emptied)
         chats.documents.changed.connect(lambda _place: self._on_documents())
         chats.edits.ended.connect(self._close_field)
-        chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
+        chats.current_chat_changed.connect(self._on_chat)
         rows = chats.transcript
         came = rows.was_reset, rows.message_inserted, rows.messages_prepended
         for rows_changed in (*came, rows.message_changed, rows.messages_removed):
@@ -142,8 +141,7 @@ class AttachmentController(QObject):
         self._on_pair()
         self._storage.write(lambda stores: self._storage.pictures.sweep(stores.database), ignore, ignore)
 
-    def open_chat(self, chat_id: int) -> None:
-        self._chat_id = chat_id
+    def _on_chat(self) -> None:
         self._show()
         self._count_all()
         self._look_again()
@@ -156,9 +154,9 @@ class AttachmentController(QObject):
         """What was attached to a message of a deleted chat comes into the open one."""
         for row in self._rows[chat_id]:
             if row.kind is AttachmentKind.SEARCHED:
-                self._bring(row.number, -chat_id, row.name, self._chat_id)
-        self._rows.move(chat_id, self._chat_id)
-        for place in (chat_id, self._chat_id):
+                self._bring(row.number, -chat_id, row.name, self._chats.chat_id)
+        self._rows.move(chat_id, self._chats.chat_id)
+        for place in (chat_id, self._chats.chat_id):
             self._changed(place)
 
     # Fields of messages
@@ -208,7 +206,7 @@ class AttachmentController(QObject):
 
         `chat_id`: not for the open chat.
         """
-        place = -message_id or (self._chat_id if chat_id is None else chat_id)
+        place = -message_id or (self._chats.chat_id if chat_id is None else chat_id)
         for path in dict.fromkeys(paths):
             if self._refuses_more(place, name_of(Path(path))):
                 break
@@ -218,7 +216,7 @@ class AttachmentController(QObject):
 
     def add_image(self, image: object, message_id: int = 0) -> None:
         """One without a file, which was pasted or dropped."""
-        place = -message_id or self._chat_id
+        place = -message_id or self._chats.chat_id
         if not isinstance(image, Image) or image.isNull():
             self._refuse(NotAttached("", WhyNot.IMAGE))
         elif not self._refuses_more(place, ""):
@@ -237,7 +235,7 @@ class AttachmentController(QObject):
         self.add(Attachment("", AttachmentKind.PASTED, data.decode("utf-8").replace("\0", ""), len(data)), message_id)
 
     def add(self, attachment: Attachment, message_id: int = 0) -> None:
-        place = -message_id or self._chat_id
+        place = -message_id or self._chats.chat_id
         self._rows.add(place, attachment)
         self._changed(place)
         self._count_all()
@@ -245,11 +243,11 @@ class AttachmentController(QObject):
     def remove(self, number: int, message_id: int = 0) -> None:
         if (stop := self._stops.pop(number, None)) is not None:
             stop.ask()
-        place = -message_id or self._chat_id
+        place = -message_id or self._chats.chat_id
         row = self.model.row(number)
         self._rows.drop(number)
         if row is not None and row.kind is AttachmentKind.PASSAGES:
-            self._chats.tools.leave_out_passages(self._chat_id, True)
+            self._chats.tools.leave_out_passages(self._chats.chat_id, True)
         elif row is not None and row.kind is AttachmentKind.SEARCHED and place >= 0:
             self._forget_document(place, row.name)
         self._changed(place)
@@ -258,13 +256,13 @@ class AttachmentController(QObject):
         """Have what is attached searched, instead of read whole by the model. It stays where the disk refuses that."""
         row = self.model.row(number)
         if row is not None and row.attachment is not None:
-            self._search(number, self._paths.get(number, ""), row.attachment, self._chat_id)
+            self._search(number, self._paths.get(number, ""), row.attachment, self._chats.chat_id)
 
     def search_in_file(self, path: str) -> None:
         """In one that is too long to attach."""
-        number = self._rows.begin(self._chat_id, _name(path))
+        number = self._rows.begin(self._chats.chat_id, _name(path))
         self._show()
-        self._search(number, path, None, self._chat_id)
+        self._search(number, path, None, self._chats.chat_id)
 
     def _search(self, number: int, path: str, attached: Attachment | None, chat_id: int) -> None:
         named = self._chats.tools.documents(chat_id)
@@ -336,21 +334,21 @@ class AttachmentController(QObject):
             self._pause.start()
 
     def _find_passages(self) -> None:
-        asked = self._chat_id, self._typed
+        asked = self._chats.chat_id, self._typed
 
         def found(passages: Attachments) -> None:
-            if asked == (self._chat_id, self._typed):
+            if asked == (self._chats.chat_id, self._typed):
                 self._put_passages(passages)
 
         self._chats.asking.find_passages(*asked, found)
 
     def _put_passages(self, passages: Attachments) -> None:
-        rows = self._rows[self._chat_id]
+        rows = self._rows[self._chats.chat_id]
         before = [row for row in rows if row.kind is AttachmentKind.PASSAGES]
         if [row.attachment for row in before] != list(passages):
             self._rows.drop(*(row.number for row in before))
             for each in passages:
-                self._rows.add(self._chat_id, each)
+                self._rows.add(self._chats.chat_id, each)
             self._show()
             self._count_all()
 
@@ -429,7 +427,7 @@ class AttachmentController(QObject):
         self._rows.drop(number)
         self._show()
         if wanted and isinstance(error, Refused):
-            self._problems.append(_not_attached(path, error, is_open=place == self._chat_id))
+            self._problems.append(_not_attached(path, error, is_open=place == self._chats.chat_id))
         self._report_refused()
         if not isinstance(error, Refused | ChildStopped):
             raise error  # our own mistake, reported like any other
@@ -462,7 +460,7 @@ class AttachmentController(QObject):
         if self._models.main_info() is None or self._models.pair.state is not PairState.READY:
             return
         in_fields = [row for message_id in self._fields for row in self._rows[-message_id]]
-        for row in (*self._rows[self._chat_id], *in_fields):
+        for row in (*self._rows[self._chats.chat_id], *in_fields):
             if row.tokens is not None or row.attachment is None or row.number in self._counting:
                 continue
             self._counting.add(row.number)
@@ -511,14 +509,14 @@ class AttachmentController(QObject):
         self._storage.pictures.take_in_hand(self._rows.digests())
         for message_id, model in self._fields.items():
             model.set_rows(list(self._rows[-message_id]))
-        self.model.set_rows([self._as_read(row) for row in self._rows[self._chat_id]])
+        self.model.set_rows([self._as_read(row) for row in self._rows[self._chats.chat_id]])
         self._report_tokens()
 
     def _as_read(self, row: AttachedRow) -> AttachedRow:
         """With a share done while a document that is to be searched is read."""
         if row.kind is not AttachmentKind.SEARCHED:
             return row
-        states = {each.name: each.state for each in self._chats.documents.files(-self._chat_id)}
+        states = {each.name: each.state for each in self._chats.documents.files(-self._chats.chat_id)}
         reads = states.get(row.name) in (FileState.WAITS, FileState.READING)
         return replace(row, progress=0.0 if reads else None)
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -102,11 +102,10 @@ class FileLists:
     def number(self) -> int:
         return next(self._numbers)
 
-    def forget(self, places: Iterable[int]) -> None:
-        """Their databases are others now."""
+    def forget(self, place: int) -> None:
+        """Its database is another one now."""
         with self._lock:
-            for place in places:
-                self._rows.pop(place, None)
+            self._rows.pop(place, None)
 
 
 def database_of(chats: Path, place: int) -> Path:
@@ -324,7 +323,7 @@ class ProjectFilesController(QObject):
         if files or place in self._asked:
             self._known[to] = FileList.of([(to, each) for each in files])
             self._work[to] = False
-            self._alone((to,), partial(copy_database, self.database(place), self.database(to)))
+            self._alone(to, partial(copy_database, self.database(place), self.database(to)))
 
     def delete_own(self, chats: Iterable[int]) -> None:
         """Of chats that were deleted for good."""
@@ -336,7 +335,7 @@ class ProjectFilesController(QObject):
         if place in self._known:
             self._work.pop(place, None)
             del self._known[place]
-            self._alone((place,), partial(delete_database, self.database(place)))
+            self._alone(place, partial(delete_database, self.database(place)))
             self.changed.emit(place)
 
     def close(self) -> bool:
@@ -359,38 +358,37 @@ class ProjectFilesController(QObject):
             self._held[held].append(again)
         return held is not None
 
-    def _alone(self, places: Sequence[int], job: Callable[[], None], then: Callable[[], None] = lambda: None) -> None:
-        """Does it once no thread has one of these databases open, `then` that; what is wanted of them meanwhile waits.
+    def _alone(self, place: int, job: Callable[[], None], then: Callable[[], None] = lambda: None) -> None:
+        """Does it once no thread has the database open, `then` that; what is wanted of it meanwhile waits.
 
         INVARIANT: the last connection to a database that was deleted would take the files beside a new one for its own.
         """
-        if self._waits(places, partial(self._alone, places, job, then)):
+        if self._waits((place,), partial(self._alone, place, job, then)):
             return
-        self._held |= {place: [] for place in places}
-        for place in places:
-            if (indexing := self._indexing.get(place)) is not None:
-                indexing.stop_reading()
+        self._held[place] = []
+        if (indexing := self._indexing.get(place)) is not None:
+            indexing.stop_reading()
 
         def close_and_do() -> None:
-            self._close_files(places)
+            self._close_files([place])
             job()
-            self._lists.forget(places)
+            self._lists.forget(place)
 
         def done(outcome: object) -> None:
-            for again in chain.from_iterable(self._held.pop(place, ()) for place in places):
+            for again in self._held.pop(place, ()):
                 again()
             if not isinstance(outcome, Exception):
                 then()
             self._turn()
             if isinstance(outcome, Exception):
-                self._refuse(places[-1], outcome)
+                self._refuse(place, outcome)
 
         def begin(_closed: None) -> None:
             self._next.remove(close_and_do)
             self._changes.ask(close_and_do, done, done)
 
         self._next.append(close_and_do)
-        self._reader.ask(partial(self._close_indexing, places), begin, _warn)
+        self._reader.ask(partial(self._close_indexing, [place]), begin, _warn)
 
     def _change(
         self,
@@ -480,7 +478,7 @@ class ProjectFilesController(QObject):
             _log.info("documents of a project are read anew: their database is damaged")
             made = partial(self._go_on, place)  # where the disk refuses it, it waits for the next use
             make = partial(make_anew, self.database(place), self.files(place), WhyNot.DAMAGED)
-            self._alone((place,), make, made)
+            self._alone(place, make, made)
         else:
             self._refuse(place, error)
 
