@@ -246,18 +246,16 @@ class Application(QObject):
                 self.storage.pictures.keep_all()
             import_in_steps(self, lambda: self._create_parts(opened))
 
-        if self.storage.keeps and (self._left.is_there or self._unsent.is_there):
-            self.storage.write(self._take_over, go_on, go_on)
-        else:
-            go_on()
+        self.storage.write(self._take_over, go_on, go_on)
 
     def _take_over(self, stores: Stores) -> None:
         """Restore text of earlier runs; on the thread that writes."""
-        self._left.put_back(stores)
-        if words := self._unsent.words():
-            stores.unsent.add(words)
-            self._unsent.forget()
-        self.storage.put_by(stores)
+        if self.storage.keeps:
+            self._left.put_back(stores)
+            if words := self._unsent.words():
+                stores.unsent.add(words)
+                self._unsent.forget()
+        self.storage.begin_new_chats(stores)
 
     def _create_parts(self, opened: Opened) -> None:
         """Creates what the first frame does not need: engine, model store, controllers."""
@@ -325,7 +323,7 @@ class Application(QObject):
         self.models.start()
         self.server.follow()
         self.storage.settle()
-        self.chats.documents.start()
+        self.chats.documents.start(deletes=not self._left.is_there)
         self.is_open = True
         self.opened.emit()
         for show in self._wanted.values():

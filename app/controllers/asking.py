@@ -169,11 +169,16 @@ class Asking(QObject):
             done(asked)
             self._request(asked.chat_id, asked.reply_id)
 
+        def refused(problem: NotStored, try_again: Callable[[], None]) -> None:
+            if question.is_new:
+                self._new_chats.put_last(chat_id)
+            self.message_refused.emit(chat_id, problem, try_again)
+
         def ask(whole: Question) -> None:
             self.store(
                 lambda stores: stores.ask(whole),
                 stored,
-                partial(self.message_refused.emit, chat_id),
+                refused,
                 again,
                 chat_id=chat_id,
                 gone=lambda: self.message_homeless.emit(chat_id),

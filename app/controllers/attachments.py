@@ -499,9 +499,7 @@ class AttachmentController(QObject):
         if place < 0:
             self._chats.edits.attach(-place, attachments)
         else:
-            self._chats.keeping.keep(
-                ("attachments", place), lambda stores: stores.unsent.put_attachments(place, attachments), attachments
-            )
+            self._chats.keeping.keep_attachments(place, attachments)
         self.set_changed.emit(place)
         self._show()
 

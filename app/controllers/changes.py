@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.replies import RunningReplies
-from app.storage import NotStored, Storage, Stores
+from app.storage import Attachments, NotStored, Storage, Stores
 from app.storage.left_words import Left
 from app.storage.new_chats import NewChats
 from app.system.worker import RETRY_INTERVAL_MS, ignore
@@ -100,7 +100,20 @@ class Keeping(QObject):
     def keep_unsent(self, chat_id: int, text: str) -> None:
         """Save the text that is being typed."""
         text = text.encode("utf-8", "replace").decode("utf-8")
-        self.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text), text)
+        self._keep_in_chat("unsent", chat_id, lambda stores: stores.unsent.put(chat_id, text), text)
+
+    def keep_attachments(self, chat_id: int, attached: Attachments) -> None:
+        """Save what waits to be sent with it."""
+        self._keep_in_chat(
+            "attachments", chat_id, lambda stores: stores.unsent.put_attachments(chat_id, attached), attached
+        )
+
+    def _keep_in_chat(self, kind: str, chat_id: int, change: StoreChange, value: object) -> None:
+        def put(stores: Stores) -> None:
+            if stores.unsent.can_wait_in(chat_id, self._storage.new_chats):
+                change(stores)
+
+        self.keep((kind, chat_id), put, value)
 
     def try_now(self, timeout_s: float) -> bool:
         """Waits until all of it has been tried, so that `has_refused` knows. False: the disk takes longer."""

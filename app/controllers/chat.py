@@ -315,6 +315,7 @@ class ChatController(QObject):
                 self.show(to_id)
             self.send(text, attached)
 
+        self.keeping.try_again()  # before the message, which takes what waits with it
         return self.asking.send(to_id, self.shown_end(to_id), text, attached, self._show_question, again)
 
     def shown_end(self, chat_id: int) -> int | None:

@@ -18,6 +18,7 @@ from app.controllers.changes import KEEP_DELAY_MS, StorageChanges
 from app.controllers.projects import Projects
 from app.settings import STARTER_MOST_TOKENS, Settings, comes_with_app
 from app.storage import Project, Storage
+from app.storage.new_chats import NewChats
 from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, Scope
 from app.view_models.model_list import PairView
@@ -210,7 +211,7 @@ class ChatOptions(QObject):
         self.presets = Presets(settings)
         self._new_chats = storage.new_chats
         self.chat_id = self._new_chats.latest  # the open one
-        self._known = {self.chat_id: dict(settings.new_chat_options)}  # by chat, loaded on demand
+        self._known = _kept_of(self._new_chats, settings)  # by chat, loaded on demand
         self._folders: dict[int, int | None] = {}  # by chat, loaded on demand
         self._unkept: dict[int, set[str]] = {}  # of these, names that are not on disk yet
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
@@ -335,9 +336,8 @@ class ChatOptions(QObject):
 
     def _keep_for_start(self) -> None:
         """What a new chat has outlasts the app, too."""
-        self._settings.new_chat_options = {
-            name: value for chat_id in self._new_chats for name, value in self._own(chat_id).items()
-        }
+        own = {str(chat_id): dict(self._own(chat_id)) for chat_id in self._new_chats}
+        self._settings.new_chat_options = {number: each for number, each in own.items() if each}
 
     @property
     def main(self) -> str:
@@ -475,6 +475,18 @@ class ChatOptions(QObject):
     def _on_setting(self, name: str) -> None:
         if name in (*OPTIONS, "presets", "model_defaults", "main_folder"):
             self.changed.emit()
+
+
+def _kept_of(new_chats: NewChats, settings: Settings) -> dict[int, dict[str, Any]]:
+    """The options of new chats that an earlier run has kept by number, and earlier versions without."""
+    kept = settings.new_chat_options
+    own = {int(name): dict(each) for name, each in kept.items() if name.isdecimal() and isinstance(each, dict)}
+    found = {chat_id: own.pop(chat_id, {}) for chat_id in new_chats}
+    if not new_chats.waiting:  # the one whose number was not kept, as nothing was to be sent in it
+        for each in own.values():
+            found[new_chats.latest] |= each
+    found[new_chats.latest] |= {name: value for name, value in kept.items() if not name.isdecimal()}
+    return found
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:

@@ -155,12 +155,12 @@ class ProjectFilesController(QObject):
         self._reader = JobThread("project reader", storage.deliver)
         replies.changed.connect(self._turn)
 
-    def start(self) -> None:
-        """Know all places, delete those whose project or chat is deleted, and go on reading."""
+    def start(self, *, deletes: bool = True) -> None:
+        """Know all places and go on reading. `deletes`: those whose project or chat is deleted."""
         if self._storage.keeps:
             new = self.database(-self._storage.new_chats.latest)
             self._changes.ask(partial(_rename_former, database_of(self._storage.path, 0), new), ignore, _warn)
-            self._storage.count(_living, self._sweep)
+            self._storage.count(_living, partial(self._sweep, deletes))
 
     def files(self, place: int) -> Files:
         """() also where they are not known yet."""
@@ -488,7 +488,7 @@ class ProjectFilesController(QObject):
         _warn(error)
         self.refused.emit(place, reason_of(error, self.database(place)))
 
-    def _sweep(self, living: set[int]) -> None:
+    def _sweep(self, deletes: bool, living: set[int]) -> None:
         """`living`: the places that may have documents, beside those that have some by now."""
         living |= self._known.keys()
 
@@ -499,7 +499,7 @@ class ProjectFilesController(QObject):
                 with suppress(OSError):
                     if place in living and place is not None:
                         found[place] = FileList.of([(place, each) for each in files_in(file)])
-                    elif place is not None:
+                    elif place is not None and deletes:
                         delete_database(file)
                     elif ".new" in file.name:  # a run that ended before it was whole
                         file.unlink()

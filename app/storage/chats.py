@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from app.storage.codec import as_json_object, as_text
@@ -230,10 +230,15 @@ class UnsentStore(Store):
     def of_new_chats(self) -> list[int]:
         """Chats without a message where something waits to be sent, oldest first."""
         sql = (
-            "SELECT chat_id FROM unsent WHERE chat_id > ? AND chat_id < ? AND chat_id NOT IN (SELECT id FROM chats)"
-            " ORDER BY chat_id"
+            "SELECT chat_id FROM unsent WHERE chat_id > ? AND chat_id < ? AND (text != '' OR attachments IS NOT NULL)"
+            " AND chat_id NOT IN (SELECT id FROM chats) ORDER BY chat_id"
         )
         return [row["chat_id"] for row in self._db.rows(sql, (NEW_CHAT, QUICK_ASK))]
+
+    def can_wait_in(self, chat_id: int, new_chats: Container[int]) -> bool:
+        """Whether there is that chat, also in the Trash, or will be: what was deleted for good must not come back."""
+        is_there = self._db.row("SELECT 1 FROM chats WHERE id = ?", (chat_id,)) is not None
+        return is_there or chat_id == QUICK_ASK or chat_id in new_chats
 
     def give_to_new_chat(self, numbers: Iterator[int]) -> None:
         """What NEW_CHAT has goes to the latest new chat, after what is there, or to another."""

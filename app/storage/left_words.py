@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.storage.chats import NEW_CHAT, QUICK_ASK
+from app.storage.chats import NEW_CHAT
 from app.storage.parts import (
     Attachments,
     Call,
@@ -94,10 +94,15 @@ def _put_back(stores: Stores, number: str, left: Left) -> None:
     stores.messages.save_texts([reply for reply in left.replies if _goes_on(stores, reply)])
     with stores.database.transaction():
         for chat_id, text in left.unsent.items():
-            if chat_id in (NEW_CHAT, QUICK_ASK, *left.new_chats) or _is_there(stores, "chats", chat_id):
+            if _was_taken(stores, left, chat_id):
+                stores.unsent.add(text)
+            elif stores.unsent.can_wait_in(chat_id, (NEW_CHAT, *left.new_chats)):
                 stores.unsent.put(chat_id, text)
         for chat_id, attachments in left.attachments.items():
-            if chat_id in (NEW_CHAT, *left.new_chats) or _is_there(stores, "chats", chat_id):
+            if _was_taken(stores, left, chat_id):
+                waiting = stores.unsent.attachments().get(NEW_CHAT, ())
+                stores.unsent.put_attachments(NEW_CHAT, (*waiting, *attachments))
+            elif stores.unsent.can_wait_in(chat_id, (NEW_CHAT, *left.new_chats)):
                 stores.unsent.put_attachments(chat_id, attachments)
         for edit in left.edits.values():
             if _is_there(stores, "messages", edit.message_id):
@@ -105,6 +110,11 @@ def _put_back(stores: Stores, number: str, left: Left) -> None:
         for folder_id, project in left.projects.items():
             stores.folders.put_project(folder_id, project)
         stores.database.execute("INSERT OR REPLACE INTO notes VALUES ('left', ?)", (number,))
+
+
+def _was_taken(stores: Stores, left: Left, chat_id: int) -> bool:
+    """Whether a new chat's number is another one's by now, as after a start whose disk refused to take these words."""
+    return chat_id in left.new_chats and _is_there(stores, "chats", chat_id)
 
 
 def _is_there(stores: Stores, table: str, number: int) -> bool:

@@ -12,9 +12,12 @@ class NewChats:
 
     def __init__(self, waiting: Iterable[int], numbers: Iterator[int]) -> None:
         self._free = numbers
-        self._numbers = list(waiting) or [next(self._free)]
+        self._numbers = list(waiting)
+        self.waiting = bool(self._numbers)
+        if not self.waiting:
+            self._numbers.append(next(self._free))
 
-    def __contains__(self, chat_id: int) -> bool:
+    def __contains__(self, chat_id: object) -> bool:
         return chat_id in self._numbers
 
     def __iter__(self) -> Iterator[int]:
@@ -31,6 +34,11 @@ class NewChats:
                 return number
         self._numbers.append(next(self._free))
         return self.latest
+
+    def put_last(self, chat_id: int) -> None:
+        """The disk has refused its first message, which would not be seen otherwise."""
+        self._numbers.remove(chat_id)
+        self._numbers.append(chat_id)
 
     def end(self, chat_id: int) -> None:
         """It has a message."""

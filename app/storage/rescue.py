@@ -47,7 +47,8 @@ _FAULTS = (sqlite3.Error, UnicodeDecodeError)
 
 _TIES = (
     # Messages with impossible chat ids get a new chat; other lost chats are restored without titles.
-    f"""UPDATE messages SET chat_id = (SELECT ifnull(max(id), 0) + 1 FROM chats)
+    f"""UPDATE messages SET chat_id = (SELECT ifnull(max(id), 0) + 1 FROM
+    (SELECT id FROM chats UNION SELECT chat_id FROM unsent WHERE chat_id < {LARGEST_NUMBER}))
     WHERE typeof(chat_id) != 'integer' OR chat_id NOT BETWEEN 1 AND {LARGEST_NUMBER}""",
     """INSERT INTO chats (id, created_at, updated_at, leaf_id)
     SELECT chat_id, min(created_at), max(created_at), max(id) FROM messages

@@ -22,7 +22,8 @@ from app.storage.search_index import SearchIndex
 SNIPPET_BEFORE = 60
 SNIPPET_AFTER = 120
 _LONGEST_FOUND = 200  # longest found text in a snippet, in characters
-MATCHES = 4  # results found in one chat: of which the last stands for more
+SHOWN = 3  # results of one chat
+MATCHES = SHOWN + 1  # those that are looked for: one more says that there are more
 ALL = -1  # SQLite's "no limit"
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
 _MOST_IN_VAIN = 200  # messages read before the index is asked for common words, which takes as long

@@ -205,17 +205,21 @@ class Storage:
         stores = Stores(self._database)
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
-            self._numbers = count(stores.chats.first_free())
-            self._database.chat_numbers = self._numbers
-            self.put_by(stores)
+            stores.unsent.attach_long()
+            self._take_numbers(stores)
             _forget_old(stores, self.path if self.keeps else None)
         self._known.note_change()
         return Opened(self._database.rescued, stores.trash.leaves_traces)
 
-    def put_by(self, stores: Stores) -> None:
-        """Give a new chat what waits for one, and make long texts attachments. On the thread that writes."""
+    def begin_new_chats(self, stores: Stores) -> None:
+        """On the thread that writes, once words of earlier runs are back: a new chat gets what waits for one."""
         stores.unsent.attach_long()
+        self._take_numbers(stores)
         stores.unsent.give_to_new_chat(self._numbers)
+
+    def _take_numbers(self, stores: Stores) -> None:
+        self._numbers = count(stores.chats.first_free())
+        stores.database.chat_numbers = self._numbers
 
     @cached_property
     def new_chats(self) -> NewChats:

@@ -12,10 +12,9 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.storage import ChatSummary, Folder, Listing, Match
+from app.storage.searching import SHOWN
 from app.words.chat_groups import ChatGroup, group_text
 from app.words.formats import count, fill, listed
-
-_SHOWN = 3  # of the matches in a chat; the one after them stands for more
 
 __all__ = ["ChatSummary", "ConversationRow", "Folder", "FolderTree", "Listing", "Match", "rows_of"]
 
@@ -220,7 +219,7 @@ def _chat_rows(chat: ChatSummary, inside: int | None, depth: int = 0) -> Iterato
             unseen=chat.unseen,
             match=match,
             continues=place > 0,
-            is_more=place == _SHOWN,
+            is_more=place == SHOWN,
             inside=inside,
             depth=depth,
         )

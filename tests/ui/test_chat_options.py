@@ -244,7 +244,8 @@ def test_a_new_chat_that_the_disk_refuses_keeps_its_options(harness: ControllerH
     assert len(harness.refusals) == 1
     assert options.own_of(refused) == {"system_prompt": "Be a pirate."}
     assert options.own_of(harness.chat.chat_id) == {"seed": 42}
-    assert harness.settings.new_chat_options == {"system_prompt": "Be a pirate.", "seed": 42}
+    kept = {str(refused): {"system_prompt": "Be a pirate."}, str(harness.chat.chat_id): {"seed": 42}}
+    assert harness.settings.new_chat_options == kept
     harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 0"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from app.storage.searching import Searching
+from app.storage.searching import SHOWN, Searching
 from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
 from app.tools.definitions import ToolResult
 
@@ -31,7 +31,7 @@ def _run(arguments: Arguments, reach: Reach) -> ToolResult:
         chats = [chat for chat in found if chat.id != reach.chat_id][:_MOST_CHATS]
         written = [_written(chat.title, chat.updated_at) for chat in chats]
         for at, chat in enumerate(chats):
-            for match in chat.matches:
+            for match in chat.matches[:SHOWN]:
                 message = stores.messages.message(match.message_id)
                 whole = "" if message is None or match.attachment is not None else message.text.strip()
                 written[at] += "\n" + (whole if 0 < len(whole) <= _MOST_OF_MESSAGE else match.snippet)
