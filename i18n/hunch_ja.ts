@@ -6522,6 +6522,10 @@
         <translation>長すぎます。最大 %1 文字です。</translation>
     </message>
     <message>
+        <source>Not JSON: look at line %1.</source>
+        <translation>JSON ではありません。%1 行目を確認してください。</translation>
+    </message>
+    <message>
         <source>Not JSON: look at line %1. The last schema that worked stays.</source>
         <translation>JSON ではありません。%1 行目を確認してください。最後に有効だったスキーマを使います。</translation>
     </message>

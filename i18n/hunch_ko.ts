@@ -6522,6 +6522,10 @@
         <translation>너무 길어요. 최대 %1자까지 쓸 수 있어요.</translation>
     </message>
     <message>
+        <source>Not JSON: look at line %1.</source>
+        <translation>JSON이 아니에요. %1번째 줄을 확인하세요.</translation>
+    </message>
+    <message>
         <source>Not JSON: look at line %1. The last schema that worked stays.</source>
         <translation>JSON이 아니에요. %1번째 줄을 확인하세요. 마지막으로 올바르던 스키마를 계속 써요.</translation>
     </message>

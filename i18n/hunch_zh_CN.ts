@@ -6522,16 +6522,20 @@
         <translation>太长：最多 %1 个字符。</translation>
     </message>
     <message>
+        <source>Not JSON: look at line %1.</source>
+        <translation>不是 JSON：请检查第 %1 行。</translation>
+    </message>
+    <message>
         <source>Not JSON: look at line %1. The last schema that worked stays.</source>
-        <translation>不是 JSON：请检查第 %1 行。继续使用上一个有效的模式。</translation>
+        <translation>不是 JSON：请检查第 %1 行。继续使用上一个有效的 Schema。</translation>
     </message>
     <message>
         <source>A JSON schema is an object, in braces. The last schema that worked stays.</source>
-        <translation>JSON 模式是花括号中的对象。继续使用上一个有效的模式。</translation>
+        <translation>JSON Schema 是花括号中的对象。继续使用上一个有效的 Schema。</translation>
     </message>
     <message>
         <source>Replies cannot be held to this: %1</source>
-        <translation>回复无法遵守此模式：%1</translation>
+        <translation>回复无法遵守此 Schema：%1</translation>
     </message>
     <message>
         <source>Free text</source>
@@ -6551,7 +6555,7 @@
     </message>
     <message>
         <source>JSON schema</source>
-        <translation>JSON 模式</translation>
+        <translation>JSON Schema</translation>
     </message>
     <message>
         <source>Columns: name, year, price</source>

@@ -144,12 +144,14 @@ class ScrollPlaces:
 
     def of(self, chat_id: int) -> ScrollPlace | None:
         if chat_id not in self._known:
-            self._known[chat_id] = self._storage.read.states.place(chat_id) if chat_id else None
+            self._known[chat_id] = (
+                None if chat_id in self._storage.new_chats else self._storage.read.states.place(chat_id)
+            )
         return self._known[chat_id]
 
     def put(self, chat_id: int, place: ScrollPlace | None) -> None:
         """A refusal by the disk is not reported: it costs no text."""
-        if chat_id and place != self.of(chat_id):
+        if chat_id not in self._storage.new_chats and place != self.of(chat_id):
             self._known[chat_id] = place
             self._storage.write(lambda stores: stores.states.put_place(chat_id, place), ignore, ignore)
 

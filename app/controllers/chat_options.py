@@ -10,6 +10,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -255,7 +256,8 @@ class ChatOptions(QObject):
         layers = self._layers(self.chat_id)[:-1] if scope is Scope.CHAT else ()
         own = known(self._own(self.chat_id)) if scope is Scope.CHAT else model
         suggested = self._settings.sampling(self._main()).temperature != self._settings.temperature
-        sources = {"temperature": "model"} if suggested else {}
+        ends_early = self._settings.max_tokens is None and comes_with_app(self._main())
+        sources = dict.fromkeys(compress(("temperature", "max_tokens"), (suggested, ends_early)), "model")
         names = ("model", "preset", *("project",) * len(layers))
         for layer, source in zip(layers, names, strict=False):
             sources |= dict.fromkeys(known(layer), source)
@@ -451,7 +453,8 @@ class ChatOptions(QObject):
 
     def _own(self, chat_id: int) -> dict[str, Any]:
         if chat_id not in self._known:
-            self._known[chat_id] = self._storage.read.states.options(chat_id)
+            is_new = chat_id in self._new_chats
+            self._known[chat_id] = {} if is_new else self._storage.read.states.options(chat_id)
         return self._known[chat_id]
 
     def _preset_id(self, chat_id: int) -> str:

@@ -63,7 +63,7 @@ class MessageChanges(QObject):
     def open_chat(self, chat_id: int) -> None:
         """Load the edits of this chat."""
         self._keeping.keep_due()
-        stored = self._storage.read.edits.of_chat(chat_id) if chat_id else {}
+        stored = {} if chat_id in self._storage.new_chats else self._storage.read.edits.of_chat(chat_id)
         self._edits = {number: edit for number, edit in stored.items() if number not in self._ended} | self._edits
 
     def row(self, row: TranscriptMessage) -> TranscriptMessage:

@@ -210,8 +210,8 @@ def _by_group(chats: Sequence[ChatSummary], today: date) -> Iterator[Conversatio
 
 
 def _chat_rows(chat: ChatSummary, inside: int | None, depth: int = 0) -> Iterator[ConversationRow]:
-    """One, or one for each message that a search found in it."""
-    for place, match in enumerate(chat.matches or (None,)):
+    """One, or one for each message that a search found in it; the last row may stand for more."""
+    for place, match in enumerate(chat.matches[: SHOWN + 1] or (None,)):
         yield ConversationRow(
             chat_id=chat.id,
             title=chat.title,
@@ -219,7 +219,7 @@ def _chat_rows(chat: ChatSummary, inside: int | None, depth: int = 0) -> Iterato
             unseen=chat.unseen,
             match=match,
             continues=place > 0,
-            is_more=place == SHOWN,
+            is_more=place == SHOWN < len(chat.matches) - 1,
             inside=inside,
             depth=depth,
         )

@@ -189,6 +189,21 @@ def test_only_the_beginning_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Pat
     assert (first, before[:5], last) == ("line 0", "line ", "[…]")
 
 
+def test_two_that_are_too_long_are_searched_one_after_the_other(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    """For the beginning of one there is no room beside the other."""
+    banner = app.window.banner
+    attach_long_log(app, qtbot, tmp_path / "app.log")
+    attach_long_log(app, qtbot, tmp_path / "other.log")
+    qtbot.waitUntil(lambda: [row.tokens is not None for row in rows(app)] == [True, True])
+    assert (banner.button.text(), banner.other_button.isVisible()) == ("Search in it", False)
+    banner.button.click()
+    qtbot.waitUntil(lambda: {row.kind for row in rows(app)} == {AttachmentKind.TEXT, AttachmentKind.SEARCHED})
+    qtbot.waitUntil(banner.isVisible)
+    banner.button.click()
+    qtbot.waitUntil(lambda: {row.kind for row in rows(app)} == {AttachmentKind.SEARCHED})
+    qtbot.waitUntil(lambda: app.window.composer.button.isEnabled() and not banner.isVisible())
+
+
 def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     """A model that cannot call gets what fits the question; the rest of it is never in a prompt."""
     banner = app.window.banner

@@ -128,6 +128,8 @@ class SchemaField(Translated, QWidget):
         match problem.fault:
             case SchemaFault.TOO_LONG:
                 return fill(self.tr("Too long: at most %1 characters."), number(LONGEST_SCHEMA))
+            case SchemaFault.NO_JSON if not self._schema:
+                return fill(self.tr("Not JSON: look at line %1."), number(problem.line))
             case SchemaFault.NO_JSON:
                 return fill(
                     self.tr("Not JSON: look at line %1. The last schema that worked stays."), number(problem.line)

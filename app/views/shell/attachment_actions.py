@@ -65,7 +65,9 @@ class AttachmentActions(QObject):
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: window.shows_project or not window.composer.isHidden())
-        self._end_offer: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
+        # The banner knows each by its identity.
+        self._search_offer: Callable[[], BannerText] = partial(self._too_long_text, with_end=False)
+        self._end_offer: Callable[[], BannerText] = partial(self._too_long_text, with_end=True)
         self._refused: list[Callable[[], BannerText]] = []
         self._connect_composer()
         self._connect_fields(transcript.editing)
@@ -136,16 +138,21 @@ class AttachmentActions(QObject):
         self._composer.take_focus()
 
     def _offer_end(self) -> None:
-        """Offer to search in a text that is too long, or to attach its beginning."""
-        longest = self.model.longest
-        if not self._composer.excess or longest is None or self._room() < _LEAST_ROOM:
-            self._banner.withdraw(self._end_offer)
-        elif not self._banner.shows(self._end_offer):
-            self._banner.show_info(self._end_offer, self._search_in_longest, self._keep_beginning, stays=True)
+        """Offer to search in a text that is too long, or to attach its beginning where there is room for that."""
+        is_too_long = self.model.longest is not None and self.model.tokens >= self._composer.excess > 0
+        has_room = self._room() >= _LEAST_ROOM
+        wanted = (self._end_offer if has_room else self._search_offer) if is_too_long else None
+        for offer in (self._end_offer, self._search_offer):
+            if offer is not wanted:
+                self._banner.withdraw(offer)
+        if wanted is not None and not self._banner.shows(wanted):
+            keep = (self._keep_beginning,) if has_room else ()
+            self._banner.show_info(wanted, self._search_in_longest, *keep, stays=True)
 
-    def _end_text(self) -> BannerText:
+    def _too_long_text(self, *, with_end: bool) -> BannerText:
         sentence = self.tr("Attachment too long for this model.")
-        return BannerText(sentence, button=self.tr("Search in it"), other_button=self.tr("Keep only its beginning"))
+        other = self.tr("Keep only its beginning") if with_end else ""
+        return BannerText(sentence, button=self.tr("Search in it"), other_button=other)
 
     def _room(self) -> int:
         """Tokens that the longest attachment may have."""
