@@ -150,8 +150,8 @@ class ScrollPlaces:
         return self._known[chat_id]
 
     def put(self, chat_id: int, place: ScrollPlace | None) -> None:
-        """A refusal by the disk is not reported: it costs no text."""
-        if chat_id not in self._storage.new_chats and place != self.of(chat_id):
+        """Of a chat that was opened or begun in this run. A refusal by the disk is not reported: it costs no text."""
+        if chat_id not in self._storage.new_chats and place != self._known.get(chat_id):
             self._known[chat_id] = place
             self._storage.write(lambda stores: stores.states.put_place(chat_id, place), ignore, ignore)
 

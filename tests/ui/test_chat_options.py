@@ -26,7 +26,7 @@ from app.views.shell.chat_settings import ChatSettings
 from app.views.widgets.fields import NumberField, Segments, Switch
 from engine import Acceptance, Effort, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN
@@ -481,3 +481,11 @@ def test_the_new_chat_keeps_what_a_deleted_preset_said(tmp_path: Path, qtbot: Qt
         first.controller.options.delete_preset(first.settings.presets[0]["id"])
     with open_harness(tmp_path, qtbot) as second:
         assert second.controller.options.here.system_prompt == "Be brief."
+
+
+def test_the_limit_of_the_pair_that_comes_with_the_app_says_where_it_is_from(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, with_starter=True) as app:
+        options = app.chats.options
+        assert options.view(CHAT).sources["max_tokens"] == "model"
+        app.application.settings.max_tokens = 500
+        assert "max_tokens" not in options.view(CHAT).sources
