@@ -669,7 +669,7 @@
     </message>
     <message>
         <source>New Chat Here</source>
-        <translation>ここで新しいチャット</translation>
+        <translation>ここに新規チャット</translation>
     </message>
     <message>
         <source>Project…</source>
@@ -677,7 +677,7 @@
     </message>
     <message>
         <source>New Subfolder</source>
-        <translation>サブフォルダを作成</translation>
+        <translation>新規サブフォルダ</translation>
     </message>
     <message>
         <source>Move to</source>
@@ -872,7 +872,7 @@
     </message>
     <message>
         <source>Run in a terminal. In short: %1</source>
-        <translation>ターミナルで実行します。短く書くと: %1</translation>
+        <translation>ターミナルで実行します。短縮形：%1</translation>
     </message>
     <message>
         <source>%1 works with tools, and %2 calls none.</source>
@@ -1516,11 +1516,11 @@
     </message>
     <message>
         <source>To read: one file per chat.</source>
-        <translation>読む用：チャットごとに 1 ファイル。</translation>
+        <translation>閲覧用：チャットごとに 1 ファイル。</translation>
     </message>
     <message>
         <source>To read: as shown.</source>
-        <translation>読む用：画面の表示どおり。</translation>
+        <translation>閲覧用：画面の表示どおり。</translation>
     </message>
     <message>
         <source>Export here</source>
@@ -1946,7 +1946,7 @@
     </message>
     <message>
         <source>Separate with spaces. Your token is never sent to them.</source>
-        <translation>スペースで区切ってください。トークンがミラーに送信されることはありません。</translation>
+        <translation>スペースで区切ってください。トークンはミラーに送信されません。</translation>
     </message>
     <message>
         <source>Download limit</source>
@@ -5756,7 +5756,7 @@
     </message>
     <message>
         <source>New Chat in This Project</source>
-        <translation>このプロジェクトで新しいチャット</translation>
+        <translation>このプロジェクトに新規チャット</translation>
     </message>
     <message>
         <source>Name</source>
@@ -5991,7 +5991,7 @@
     </message>
     <message>
         <source>This Mac is busy, so it takes longer.</source>
-        <translation>この Mac は処理中のため、時間がかかります。</translation>
+        <translation>ほかの処理でこの Mac が混み合っているため、時間がかかります。</translation>
     </message>
     <message>
         <source>Both ways in turns, until the figure is certain.</source>
@@ -6472,7 +6472,7 @@
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
-        <translation>0 は一定、高いほど自由です。</translation>
+        <translation>0 ではほぼ同じ答え、高いほど多様になります。</translation>
     </message>
     <message>
         <source>Limits choices to this total probability.</source>
@@ -7366,7 +7366,7 @@
     </message>
     <message>
         <source>Arithmetic, exactly. Never asks.</source>
-        <translation>正確に計算します。確認はしません。</translation>
+        <translation>正確に計算します。確認なしで実行されます。</translation>
     </message>
     <message>
         <source>Date and time</source>
@@ -7374,7 +7374,7 @@
     </message>
     <message>
         <source>What day and time it is, here and elsewhere. Never asks.</source>
-        <translation>ここやほかの地域の日付と時刻を調べます。確認はしません。</translation>
+        <translation>現在地やほかの地域の日付と時刻を調べます。確認なしで実行されます。</translation>
     </message>
     <message>
         <source>Search in chats</source>
@@ -7402,7 +7402,7 @@
     </message>
     <message>
         <source>Finds passages in those of the chat and its project. Never asks.</source>
-        <translation>チャットとプロジェクトのドキュメントから該当箇所を探します。確認はしません。</translation>
+        <translation>チャットとプロジェクトのドキュメントから該当箇所を探します。確認なしで実行されます。</translation>
     </message>
     <message>
         <source>Only documents, and those that you choose for a chat.</source>
@@ -7996,7 +7996,7 @@
     </message>
     <message>
         <source>Their models are listed, never changed.</source>
-        <translation>これらのフォルダのモデルも表示します。中身は変更しません。</translation>
+        <translation>追加したフォルダのモデルも表示します。中身は変更しません。</translation>
     </message>
     <message>
         <source>Add folder…</source>

@@ -5991,7 +5991,7 @@
     </message>
     <message>
         <source>This Mac is busy, so it takes longer.</source>
-        <translation>这台 Mac 正忙，需要更久。</translation>
+        <translation>这台 Mac 正忙，测量会慢一些。</translation>
     </message>
     <message>
         <source>Both ways in turns, until the figure is certain.</source>
@@ -6472,7 +6472,7 @@
     </message>
     <message>
         <source>0 is predictable; higher is freer.</source>
-        <translation>0 最稳定，越高越自由。</translation>
+        <translation>0 最固定，数值越高越随机。</translation>
     </message>
     <message>
         <source>Limits choices to this total probability.</source>
@@ -6488,7 +6488,7 @@
     </message>
     <message>
         <source>Faster, but seeds no longer fix the text.</source>
-        <translation>更快，但种子不再固定文本。</translation>
+        <translation>更快，但相同种子不再保证相同文本。</translation>
     </message>
     <message>
         <source>In tokens.</source>
@@ -7366,7 +7366,7 @@
     </message>
     <message>
         <source>Arithmetic, exactly. Never asks.</source>
-        <translation>精确计算。无需询问。</translation>
+        <translation>精确计算。运行前不会询问。</translation>
     </message>
     <message>
         <source>Date and time</source>
@@ -7374,7 +7374,7 @@
     </message>
     <message>
         <source>What day and time it is, here and elsewhere. Never asks.</source>
-        <translation>查看本地和其他地区的日期与时间。无需询问。</translation>
+        <translation>查看本地和其他地区的日期与时间。运行前不会询问。</translation>
     </message>
     <message>
         <source>Search in chats</source>
