@@ -7402,7 +7402,7 @@
     </message>
     <message>
         <source>Finds passages in those of the chat and its project. Never asks.</source>
-        <translation>在对话及其项目的文档中查找相关段落。从不询问。</translation>
+        <translation>在对话及其项目的文档中查找相关段落。运行前不会询问。</translation>
     </message>
     <message>
         <source>Only documents, and those that you choose for a chat.</source>

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.chat_options import OPTIONS, resolve
@@ -489,3 +489,20 @@ def test_the_limit_of_the_pair_that_comes_with_the_app_says_where_it_is_from(tmp
         assert options.view(CHAT).sources["max_tokens"] == "model"
         app.application.settings.max_tokens = 500
         assert "max_tokens" not in options.view(CHAT).sources
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_the_panel_stays_when_the_field_with_the_focus_goes(app: AppHarness, hides: bool) -> None:
+    """Qt gives the focus to what comes next, which may be outside of the panel."""
+    panel = opened(app)
+    field = panel.reset
+    QWidget.setTabOrder(field, app.window.sidebar.new_button)
+    field.setEnabled(True)
+    field.setFocus()
+    if hides:
+        field.hide()
+    else:
+        field.setEnabled(False)
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert (panel.isVisible(), panel.isAncestorOf(focused)) == (True, True)

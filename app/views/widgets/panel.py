@@ -81,9 +81,13 @@ class Panel(QWidget):
         for layout in self.findChildren(QLayout):
             layout.invalidate()
 
-    def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
+    def _on_focus(self, old: QWidget | None, now: QWidget | None) -> None:
         inside = now is None or now is self or self.isAncestorOf(now) or isinstance(now, QMenu)
-        if self.isVisible() and now is not None and not inside and now.window() is self.window():
+        if not self.isVisible() or now is None or inside or now.window() is not self.window():
+            return
+        if old is not None and self.isAncestorOf(old) and not (old.isVisibleTo(self) and old.isEnabled()):
+            self.first.setFocus(Qt.FocusReason.OtherFocusReason)  # Qt gave it to what comes next in the window
+        else:
             self.focus_before.forget()
             self.hide()
 
