@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -37,6 +38,7 @@ from engine import (
     model_memory_bytes,
 )
 
+_SIZE = re.compile(r"(?<![\d.a-z])\d+(?:\.\d+)?[bm](?![a-z0-9])")  # in a name, such as 4b
 _FITTING = tuple(FitLevel)  # best first
 _PATIENCE_MS = 600  # after this wait for the hub, models known without it are shown
 
@@ -251,7 +253,7 @@ class DiscoverController(QObject):
         query = _query(self.filter)
         words = query.text.casefold().split()
         known = self._known().values()
-        named = [model for model in known if all(word in model.repository.casefold() for word in words)]
+        named = [model for model in known if all(has_word(model.repository, word) for word in words)]
         mains = {model.repository for model in self._library.catalog.models}
         here = {each.repository for each in self._library.installed}
 
@@ -269,6 +271,12 @@ class DiscoverController(QObject):
         listed = [_of_info(model.repository, model.info()) for model in catalog.models]
         drafts = [_of_info(draft.repository, draft.info(), draft.mains) for draft in catalog.drafts]
         return {model.repository: model for model in (*drafts, *listed, *here)}
+
+
+def has_word(repository: str, word: str) -> bool:
+    """A size is meant whole: no 4B in 14B, nor in 4bit."""
+    name = repository.casefold()
+    return word in name if _SIZE.fullmatch(word) is None else word in _SIZE.findall(name)
 
 
 def _query(wanted: DiscoverFilter) -> HubQuery:

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.controllers.discover import has_word
 from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.hub import DiscoverState
 from app.views.models.find import DiscoverPanel
@@ -482,3 +483,17 @@ def test_the_list_and_the_card_judge_a_model_of_the_catalog_alike(
     for repository in (glm.repository, f"someone/{glm.name}"):
         listed = HubModel(repository, "glm4_moe_lite", glm.parameters, 4.0, glm.download_bytes)
         assert harness.models.discover.entry(listed).fit is FitLevel.FITS
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "others"),
+    [
+        ("mlx-community/Qwen3-14B-4bit", ("14b", "qwen3", "4bit", "4bi"), ("4b", "1.4b")),
+        ("mlx-community/gemma-3-4b-it", ("4b", "gemma-3"), ("3b", "4bit")),
+        ("mlx-community/Qwen3-30B-A3B", ("30b", "a3b"), ("3b", "0b")),
+        ("mlx-community/Qwen2.5-0.5B", ("0.5b", "2.5"), ("5b",)),
+    ],
+)
+def test_a_size_is_searched_for_as_a_whole(name: str, words: tuple[str, ...], others: tuple[str, ...]) -> None:
+    assert all(has_word(name, word) for word in words)
+    assert not any(has_word(name, word) for word in others)
