@@ -272,7 +272,7 @@ class Settings(QObject):
     presets = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, values=dict))
     prompts = Option[tuple[dict[str, Any], ...]]((), records(id=str, name=str, text=str))  # the user's own, for "/"
     model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder
-    new_chat_options = Option[dict[str, Any]]({}, mapping)  # of the chat that has no message yet
+    new_chat_options = Option[dict[str, Any]]({}, mapping)  # of chats that have no message yet, by number
     automatic_titles = Option(True, flag)
     hub_endpoint = Option("", address("https"))  # "": the public hub
     hub_mirrors = Option[tuple[str, ...]]((), addresses)  # asked where the hub cannot be reached

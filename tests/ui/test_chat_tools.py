@@ -140,6 +140,7 @@ def test_a_model_that_cannot_says_so_and_who_can(
     assert not panel.lines["/time"].switch.isEnabled()
     assert panel.lines["/calculator"].switch.isEnabled(), "what is on can be switched off"
     assert "cannot use tools" in app.window.composer.tools_button.accessibleName()
+    assert (panel.sum.isVisible(), panel.much.isVisible(), app.window.composer.tools_button.has_dot) == (False,) * 3
     app.store.models = [installed(MODELS[MAIN.folder]), installed(PLAIN)]
     app.store.scan()
     qtbot.waitUntil(lambda: bool(tools.models_that_can()))

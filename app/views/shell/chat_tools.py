@@ -253,8 +253,10 @@ class ChatToolsPanel(Translated, Panel):
     def _show_words(self, servers: tuple[ServerRow, ...], can: CanCall) -> None:
         tokens = chosen_tokens(servers)
         count = sum(tool.on for server in servers for tool in server.tools)
+        takes_part = can is not CanCall.MODEL_CANNOT
         self.sum.setText(tools_on_text(count, tokens))
-        self.much.setVisible(takes_much(tokens, self._models.context_room()[0]))
+        self.sum.setVisible(takes_part)
+        self.much.setVisible(takes_part and takes_much(tokens, self._models.context_room()[0]))
         self.note.setText(self._note(can))
         self.find_button.setVisible(can is not CanCall.YES and not self._tools.models_that_can())
 
@@ -314,8 +316,8 @@ class ChatToolsButton(Translated, IconButton):
         if self._tools is None or self._models is None:
             return
         on = len(self._tools.chosen)
-        self.has_dot = bool(on)
         can = self._tools.can_call()
+        self.has_dot = bool(on) and can is not CanCall.MODEL_CANNOT
         if can is CanCall.MODEL_CANNOT:
             self.set_name(fill(self.tr("Tools: %1"), cannot_call(self._models.pair.main_name)))
         elif on:  # where none is, nothing is imported or counted for them
