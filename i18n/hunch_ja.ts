@@ -7366,7 +7366,7 @@
     </message>
     <message>
         <source>Arithmetic, exactly. Never asks.</source>
-        <translation>正確に計算します。確認なしで実行されます。</translation>
+        <translation>正確に計算します。確認なしで実行。</translation>
     </message>
     <message>
         <source>Date and time</source>
@@ -7374,7 +7374,7 @@
     </message>
     <message>
         <source>What day and time it is, here and elsewhere. Never asks.</source>
-        <translation>現在地やほかの地域の日付と時刻を調べます。確認なしで実行されます。</translation>
+        <translation>現在地やほかの地域の日付と時刻を調べます。確認なしで実行。</translation>
     </message>
     <message>
         <source>Search in chats</source>
@@ -7402,7 +7402,7 @@
     </message>
     <message>
         <source>Finds passages in those of the chat and its project. Never asks.</source>
-        <translation>チャットとプロジェクトのドキュメントから該当箇所を探します。確認なしで実行されます。</translation>
+        <translation>チャットとプロジェクトのドキュメントから該当箇所を探します。確認なしで実行。</translation>
     </message>
     <message>
         <source>Only documents, and those that you choose for a chat.</source>

@@ -7366,7 +7366,7 @@
     </message>
     <message>
         <source>Arithmetic, exactly. Never asks.</source>
-        <translation>精确计算。运行前不会询问。</translation>
+        <translation>精确计算。不会询问。</translation>
     </message>
     <message>
         <source>Date and time</source>
@@ -7374,7 +7374,7 @@
     </message>
     <message>
         <source>What day and time it is, here and elsewhere. Never asks.</source>
-        <translation>查看本地和其他地区的日期与时间。运行前不会询问。</translation>
+        <translation>查看本地和其他地区的日期与时间。不会询问。</translation>
     </message>
     <message>
         <source>Search in chats</source>
@@ -7402,7 +7402,7 @@
     </message>
     <message>
         <source>Finds passages in those of the chat and its project. Never asks.</source>
-        <translation>在对话及其项目的文档中查找相关段落。运行前不会询问。</translation>
+        <translation>在对话及其项目的文档中查找相关段落。不会询问。</translation>
     </message>
     <message>
         <source>Only documents, and those that you choose for a chat.</source>
