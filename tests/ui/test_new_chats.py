@@ -176,7 +176,6 @@ def test_left_words_keep_their_number_to_themselves(tmp_path: Path, qtbot: QtBot
         assert [row.text for row in app.chats.transcript.messages][:1] == ["precious"]
 
 
-# F2
 @FULL
 @pytest.mark.parametrize("how", ["the disk took them late", "deleted at once"])
 def test_words_of_a_chat_that_was_deleted_for_good_do_not_come_back(tmp_path: Path, qtbot: QtBot, how: str) -> None:
@@ -203,7 +202,6 @@ def test_words_of_a_chat_that_was_deleted_for_good_do_not_come_back(tmp_path: Pa
         assert (app.window.composer.text(), app.application.storage.read.unsent.all()) == ("", {})
 
 
-# F3
 def test_what_an_earlier_version_left_of_a_purged_chat_does_not_come_back(tmp_path: Path, qtbot: QtBot) -> None:
     """Such rows: `test_f2…` on `main`, where nothing shows them."""
     with open_app(tmp_path, qtbot) as app:
@@ -219,7 +217,6 @@ def test_what_an_earlier_version_left_of_a_purged_chat_does_not_come_back(tmp_pa
         assert app.window.composer.text() == ""
 
 
-# F4
 @BUSY
 def test_left_words_that_are_put_back_a_run_later_are_of_no_other_chat(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -249,7 +246,6 @@ def test_left_words_of_an_earlier_version_replace_what_was_stored_before(tmp_pat
         assert app.window.composer.text() == "half a thought"
 
 
-# F6
 @FULL
 def test_options_stay_with_their_new_chat_over_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -273,7 +269,6 @@ def test_options_stay_with_their_new_chat_over_a_restart(tmp_path: Path, qtbot: 
         assert (options.folder_of(first), options.texts(first, "folders")) == (project, ("/secret",))
 
 
-# F7
 @FULL
 def test_the_words_of_a_refused_new_chat_are_reached(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -284,9 +279,8 @@ def test_the_words_of_a_refused_new_chat_are_reached(tmp_path: Path, qtbot: QtBo
         assert composer.text() == LONG
 
 
-# F8
 def test_a_row_without_words_hides_none(tmp_path: Path, qtbot: QtBot) -> None:
-    """`_put` is no transaction: of words that a full disk has refused it has the row (see `unsent` in F7)."""
+    """`_put` is no transaction: of words that a full disk has refused it has the row."""
     with open_app(tmp_path, qtbot) as app:
         app.window.composer.set_text("precious")
         app.window.composer.unsent.keep()
@@ -297,7 +291,6 @@ def test_a_row_without_words_hides_none(tmp_path: Path, qtbot: QtBot) -> None:
         assert app.window.composer.text() == "precious"
 
 
-# F9
 @pytest.mark.expect_log("the database was damaged")
 def test_a_rescue_gives_lost_messages_no_number_of_a_new_chat(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -314,7 +307,6 @@ def test_a_rescue_gives_lost_messages_no_number_of_a_new_chat(tmp_path: Path, qt
         assert app.window.composer.text() == "precious"
 
 
-# F10
 def test_the_tool_that_searches_chats_is_given_three_messages_of_each(app: AppHarness, qtbot: QtBot) -> None:
     for number in range(5):
         app.ask(qtbot, f"heron {number}")

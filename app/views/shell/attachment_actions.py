@@ -141,11 +141,11 @@ class AttachmentActions(QObject):
         """Offer to search in a text that is too long, or to attach its beginning where there is room for that."""
         is_too_long = self.model.longest is not None and self.model.tokens >= self._composer.excess > 0
         has_room = self._room() >= _LEAST_ROOM
-        wanted = (self._end_offer if has_room else self._search_offer) if is_too_long else None
+        wanted = self._end_offer if has_room else self._search_offer
         for offer in (self._end_offer, self._search_offer):
-            if offer is not wanted:
+            if offer is not wanted or not is_too_long:
                 self._banner.withdraw(offer)
-        if wanted is not None and not self._banner.shows(wanted):
+        if is_too_long and not self._banner.shows(wanted):
             keep = (self._keep_beginning,) if has_room else ()
             self._banner.show_info(wanted, self._search_in_longest, *keep, stays=True)
 
