@@ -6,6 +6,8 @@ PYTHON := .venv/bin/python
 ARGS ?=
 COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --group pyproject.toml:openblas --quiet --universal \
 	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate $(ARGS)
+# Without compiled files all that the tests start is compiled each time.
+unexport PYTHONDONTWRITEBYTECODE
 # The system's, as packaging/bootstrap.sh says of uv.
 WITH_CERTS := UV_SYSTEM_CERTS=1
 

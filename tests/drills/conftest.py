@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = f"{Path(__file__).parent}{os.sep}"
     for item in items:
-        if Path(__file__).parent in item.path.parents and item.get_closest_marker("drill") is None:
+        if str(item.path).startswith(here) and item.get_closest_marker("drill") is None:
             item.add_marker(pytest.mark.slow)

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -175,6 +176,11 @@ def reset_process(application: Application) -> None:
     application.theme.set_appearance("auto")
     application.theme.set_scale(1.0)
     application.translation.remove()
+    # What is connected to a lambda is freed with its sender only: a closed app would stay in memory.
+    for part in [application, *vars(application).values()]:
+        if isinstance(part, QObject) and shiboken6.isValid(part):
+            part.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def _starter_models(starter: Path) -> dict[str, ModelInfo | EngineError]:

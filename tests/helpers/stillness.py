@@ -38,8 +38,19 @@ def one_turn() -> None:
     QAbstractEventDispatcher.instance().processEvents(_ALL)
 
 
+class _CanMove(dict[type, bool]):
+    """Whether objects of a class may move; a window has ten thousand objects of few classes."""
+
+    def __missing__(self, kind: type) -> bool:
+        self[kind] = issubclass(kind, (QTimer, QAbstractAnimation))
+        return self[kind]
+
+
+_CAN_MOVE = _CanMove()
+
+
 def _moving() -> list[object]:
-    return [each for each in shiboken6.getAllValidWrappers() if _moves(each)]
+    return [each for each in shiboken6.getAllValidWrappers() if _CAN_MOVE[type(each)] and _moves(each)]
 
 
 def _moves(each: object) -> bool:

@@ -50,6 +50,8 @@ class TranscriptHarness:
         self.model = TranscriptModel()
         self.model.set_messages(messages)
         self.view = TranscriptView(self.theme, self.model)
+        for part in (self.theme, self.model):
+            part.setParent(self.view)  # what is connected to a lambda is freed with its sender only
         self.view.resize(800, 600)
         self.view.show()
         still()

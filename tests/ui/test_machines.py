@@ -196,6 +196,7 @@ def test_pairing_by_keyboard_and_what_is_lent(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     others.known = []
+    machines.look()
     qtbot.waitUntil(lambda: not machines.entries)
     assert not page.paired.isVisible()
     assert not page.plan.isVisible()
@@ -587,6 +588,7 @@ def test_a_machine_nearby_is_paired(
     page: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
 ) -> None:
     others.known = [BORROWER]
+    machines.look()
     qtbot.waitUntil(lambda: [entry.name for entry in machines.entries] == ["Air"])
     assert not page.nearby.isVisible()
     mine = is_found("Me", "10.0.0.5:1", fingerprint=others.fingerprint)
@@ -630,6 +632,7 @@ def test_another_address_of_a_paired_machine(
 
     others.trip = lambda: 0.005
     others.trips = {"10.9.9.7:7791": 0.0004}
+    machines.look()
     qtbot.waitUntil(lambda: STUDIO.fingerprint in page.paired.rows)
     said, change = page.paired.rows[STUDIO.fingerprint].explanation, page.paired.moves[STUDIO.fingerprint]
     qtbot.waitUntil(lambda: said.text() == "10.0.0.7:7791 · 5.0 ms")

@@ -296,7 +296,7 @@ def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) ->
     token.write_text("hf_secret", "utf-8")
     with open_app(tmp_path, qtbot, put_settings={"hub_endpoint": "https://hub.example"}) as harness:
         assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
-    harness.application.settings.save()
+        harness.application.settings.save()
     with open_app(tmp_path, qtbot) as harness:
         window = harness.show_settings("advanced")
         hub = window.advanced.hub

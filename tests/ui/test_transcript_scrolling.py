@@ -251,9 +251,7 @@ def calls_of_acts(harness: TranscriptHarness) -> dict[str, int]:
     return {name: calls(act) for name, act in acts.items()}
 
 
-def test_what_stands_below_a_place_costs_it_nothing(
-    open_transcript: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_stands_below_a_place_costs_it_nothing(open_transcript: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     # Otherwise a slow machine leaves a part of the work to the next turn.
     monkeypatch.setattr(visible_parts, "thread_time", lambda: 0.0)
     monkeypatch.setattr(code_colors, "thread_time", lambda: 0.0)

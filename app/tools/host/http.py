@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator
+from functools import cache
 from urllib.parse import urlsplit
 
 import httpx2
@@ -16,6 +18,12 @@ _CONNECT_S = 20.0
 _READ_S = 600.0  # a response may be a stream that says nothing for long
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading them takes 40 ms; there is a transport for each connection to a server and each sign-in."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class LimitedTransport(httpx2.AsyncBaseTransport):
     """Connects to the address that was checked, whatever the name resolves to at the next moment.
 
@@ -25,7 +33,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, server: str) -> None:
         self._server = server
         self.failure: ServerFault | None = None
-        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._inner = httpx2.AsyncHTTPTransport(_certificates(), trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         host = request.url.raw_host.decode()  # as it was checked: `host` may be written otherwise
