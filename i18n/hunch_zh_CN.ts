@@ -798,6 +798,14 @@
 <context>
     <name>ChatSettingsButton</name>
     <message>
+        <source>Settings reset.</source>
+        <translation>设置已重置。</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
         <source>Chat settings (changed here)</source>
         <translation>对话设置（此对话有更改）</translation>
     </message>

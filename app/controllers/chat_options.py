@@ -10,6 +10,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -362,14 +363,26 @@ class ChatOptions(QObject):
             self.drop(Scope.CHAT, name)
 
     def drop(self, scope: Scope, *names: str) -> None:
-        """Reset these options; without names, all."""
-        names = names or OPTIONS
+        """Reset these options."""
         if scope is Scope.CHAT:
-            self._change_chat({}, *names, *((_PRESET,) if names == OPTIONS else ()))
+            self._change_chat({}, *names)
         else:
             main = self._main()
             kept = {name: value for name, value in self._model_values(main).items() if name not in names}
             self._put_model_values(main, kept)
+
+    def reset(self, scope: Scope) -> Callable[[], None]:
+        """Reset all options; returns what puts them back, whichever chat or model is there by then."""
+        if scope is Scope.CHAT:
+            names = (*OPTIONS, _PRESET)
+            own = self._own(self.chat_id)
+            before = {name: own[name] for name in names if name in own}
+            self.drop(scope, *names)
+            return partial(self._change_chat, before, *names, chat_id=self.chat_id)
+        main = self._main()
+        values = self._model_values(main)
+        self._put_model_values(main, {})
+        return partial(self._put_model_values, main, values)
 
     def keep(self) -> None:
         """Store the changed options."""
@@ -431,15 +444,17 @@ class ChatOptions(QObject):
         used = None if chats is None else {self._preset_id(chat_id) for chat_id in chats}
         return tuple(each for each in self.presets.all() if used is None or each["id"] in used)
 
-    def _change_chat(self, values: Mapping[str, Any], *dropped: str) -> None:
-        own = self._own(self.chat_id)
+    def _change_chat(self, values: Mapping[str, Any], *dropped: str, chat_id: int | None = None) -> None:
+        """`chat_id`: if not the open chat."""
+        chat_id = self.chat_id if chat_id is None else chat_id
+        own = self._own(chat_id)
         for name in dropped:
             own.pop(name, None)
         own.update(values)
-        if self.chat_id in self._new_chats:
+        if chat_id in self._new_chats:
             self._keep_for_start()
         else:
-            self._note(self.chat_id, {*values, *dropped})
+            self._note(chat_id, {*values, *dropped})
         self.changed.emit()
 
     def _note(self, chat_id: int, names: set[str]) -> None:

@@ -337,9 +337,28 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     assert (request.messages[0].content, request.speculation.mode) == ("Be brief.", SpeculationMode.OFF)
     opened(app)
     leave.click()
+    options, chat, own = app.chats.options, app.chats.chat_id, app.chats.options.own_of(app.chats.chat_id)
     panel.reset.click()
     assert button.accessibleName() == name
-    assert app.chats.options.own_of(app.chats.chat_id) == {}
+    assert options.own_of(chat) == {}
+    app.chats.new_chat()
+    app.window.banner.button.click()  # from wherever one is by then
+    assert options.own_of(app.chats.chat_id) == {}
+    assert options.own_of(chat) == own
+    options.keep()
+    app.wait_until_quiet(qtbot)
+    assert app.application.storage.read.states.options(chat) == own
+
+
+def test_what_is_reset_of_a_model_comes_back(app: AppHarness) -> None:
+    panel, settings = opened(app), app.application.settings
+    panel.scopes.buttons[1].click()
+    app.chats.options.put(Scope.MODEL, "temperature", 1.3)
+    before = settings.model_defaults
+    panel.reset.click()
+    assert settings.model_defaults == {}
+    app.window.banner.button.click()
+    assert settings.model_defaults == before != {}
 
 
 def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarness) -> None:
@@ -440,7 +459,7 @@ def test_the_panel_has_defaults_of_a_model_picture_detail_and_thinking(app: AppH
     assert shown == [("Low", False), ("Normal", True), ("High", False)]
     detail.buttons[0].click()
     assert options.view(Scope.CHAT).own == {"picture_detail": "low"}
-    options.drop(Scope.CHAT)
+    options.reset(Scope.CHAT)
 
     view = options.view(Scope.CHAT)
     panel.show_options(view, of_model("Thinks-8B", "off", "low", "normal", ends_thinking=True))

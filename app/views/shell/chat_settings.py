@@ -20,6 +20,7 @@ from app.view_models.chat_options import OptionsView, Scope
 from app.views.shell.option_form import OptionForm
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
+from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Page
 from app.views.widgets.dialog import Dialog, DialogText, ask
@@ -141,6 +142,8 @@ class PresetRow(Translated, QWidget):
 
 
 class ChatSettings(Translated, Panel):
+    was_reset = Signal(object)  # what puts all back
+
     def __init__(self, theme: Theme, parent: QWidget, options: ChatOptions, otherwise: Callable[[], None]) -> None:
         super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._options = options
@@ -187,7 +190,7 @@ class ChatSettings(Translated, Panel):
 
     def _reset(self) -> None:
         self.form.leave()
-        self._options.drop(self.form.scope)
+        self.was_reset.emit(self._options.reset(self.form.scope))
 
     def show_options(self, view: OptionsView, models: ModelController) -> None:
         self.form.show_options(view, self.scope, models)
@@ -259,7 +262,13 @@ class ChatSettingsButton(Translated, IconButton):
     def panel(self) -> ChatSettings:
         panel = ChatSettings(self.theme, self._window, self._options, self._window.composer.take_focus)
         panel.scopes.chosen.connect(lambda _scope: self._show_options())
+        panel.was_reset.connect(self._offer_to_put_back)
         return panel
+
+    def _offer_to_put_back(self, put_back: Callable[[], None]) -> None:
+        self._window.banner.show_info(
+            lambda: BannerText(self.tr("Settings reset."), button=self.tr("Undo")), put_back
+        )
 
     def toggle_panel(self) -> None:
         if not self._is_open:
