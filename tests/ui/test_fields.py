@@ -92,6 +92,34 @@ def test_a_comma_and_a_point_are_both_the_decimal_mark(qtbot: QtBot) -> None:
         assert field.value() == 0.5, typed
 
 
+def test_a_number_beyond_the_limits_becomes_the_nearest(qtbot: QtBot) -> None:
+    decimal, whole = NumberField(Theme(), (0.0, 2.0), 0.1, 60), WholeField(Theme(), 1, 32, 60)
+    for field, typed, entered in (
+        (decimal, "9", 2.0),
+        (decimal, "7,25", 2.0),
+        (decimal, "-3", 0.0),
+        (decimal, "1.567", 1.57),
+        (decimal, "1e999", 2.0),  # as 1999: no letter can be typed
+        (decimal, "nan", 1.0),
+        (decimal, "", 1.0),
+        (whole, "99999999999999999999", 32),
+        (whole, "0", 1),
+        (whole, "-7", 7),
+        (whole, "6.5", 32),  # as 65
+    ):
+        qtbot.addWidget(field)
+        field.show()
+        field.setValue(1)
+        chosen: list[object] = []
+        field.chosen.connect(chosen.append)
+        field.selectAll()
+        QTest.keyClicks(field, typed)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        field.chosen.disconnect(chosen.append)
+        assert (field.value(), chosen) == (entered, [entered] if entered != 1 else []), typed
+        assert field.text() in (f"{entered:.2f}", str(entered)), typed
+
+
 @pytest.mark.parametrize("focused", [True, False])
 def test_the_wheel_scrolls_the_page_and_changes_no_field(qtbot: QtBot, focused: bool) -> None:
     theme = Theme()

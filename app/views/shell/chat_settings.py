@@ -266,9 +266,7 @@ class ChatSettingsButton(Translated, IconButton):
         return panel
 
     def _offer_to_put_back(self, put_back: Callable[[], None]) -> None:
-        self._window.banner.show_info(
-            lambda: BannerText(self.tr("Settings reset."), button=self.tr("Undo")), put_back
-        )
+        self._window.banner.show_info(lambda: BannerText(self.tr("Settings reset."), button=self.tr("Undo")), put_back)
 
     def toggle_panel(self) -> None:
         if not self._is_open:

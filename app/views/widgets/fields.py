@@ -6,6 +6,7 @@ shows a value by `set_value`, which emits nothing and keeps text that is being t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, QVariantAnimation, Signal
@@ -117,7 +118,7 @@ class WheelPasses:
 
 
 class WholeField(WheelPasses, QSpinBox):
-    """A whole number; arrow keys step it."""
+    """A whole number; arrow keys step it. One beyond the limits can be typed, and becomes the nearest when entered."""
 
     chosen = Signal(object)
 
@@ -129,6 +130,12 @@ class WholeField(WheelPasses, QSpinBox):
         FieldStyler(self, theme, width_px)
         self.valueChanged.connect(self.chosen.emit)
 
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        return _with_numbers_beyond(self, super().validate(text, position))
+
+    def fixup(self, text: str) -> str:
+        return _nearest(self, text) or super().fixup(text)
+
     def set_value(self, value: int) -> None:
         if value != self.value():
             with QSignalBlocker(self):
@@ -136,6 +143,8 @@ class WholeField(WheelPasses, QSpinBox):
 
 
 class NumberField(WheelPasses, QDoubleSpinBox):
+    """As WholeField, with two decimals."""
+
     chosen = Signal(object)
 
     def __init__(self, theme: Theme, limits: tuple[float, float], step: float, width_px: int) -> None:
@@ -151,12 +160,35 @@ class NumberField(WheelPasses, QDoubleSpinBox):
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Comma and point are both the decimal mark: a silent 0 for "0,5" would be another number."""
         mark = self.locale().decimalPoint()
-        return super().validate(text.replace("," if mark == "." else ".", mark), position)
+        text = text.replace("," if mark == "." else ".", mark)
+        return _with_numbers_beyond(self, super().validate(text, position))
+
+    def fixup(self, text: str) -> str:
+        return _nearest(self, text) or super().fixup(text)
 
     def set_value(self, value: float) -> None:
         if value != self.value():
             with QSignalBlocker(self):
                 self.setValue(value)
+
+
+def _with_numbers_beyond(
+    field: QSpinBox | QDoubleSpinBox, judged: tuple[QValidator.State, str, int]
+) -> tuple[QValidator.State, str, int]:
+    state, text, position = judged
+    is_beyond = state is QValidator.State.Invalid and bool(_nearest(field, text))
+    return QValidator.State.Intermediate if is_beyond else state, text, position
+
+
+def _nearest(field: QSpinBox | QDoubleSpinBox, text: str) -> str:
+    """The nearest value to the number in a text; "": there is none."""
+    number, is_one = field.locale().toDouble(text)
+    if not is_one or not math.isfinite(number):
+        return ""
+    nearest = min(max(number, field.minimum()), field.maximum())
+    if isinstance(field, QSpinBox):
+        return field.textFromValue(round(nearest))
+    return field.textFromValue(nearest)
 
 
 def take_typed(place: QWidget) -> None:
