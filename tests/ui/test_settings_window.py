@@ -398,3 +398,16 @@ def test_what_follows_the_system_says_what_that_is(
     assert (language, proxy) == ("Match system (English)", "Empty: system proxy. Now proxy.example:3128.")
     assert appearance.endswith("Now dark." if harness.application.theme.dark else "Now light.")
     assert motion.endswith("Now on." if harness.application.theme.motion_ms else "Now off.")
+
+
+def test_another_page_begins_at_its_top(app: AppHarness) -> None:
+    window = app.show_settings("advanced")
+    window.resize(600, 300)
+    still()
+    bar = window.advanced.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    window.show_page("advanced")
+    assert bar.value() == bar.maximum() > 0
+    window.show_page("general")
+    window.show_page("advanced")
+    assert bar.value() == 0

@@ -126,7 +126,10 @@ class SettingsWindow(Translated, OwnFindKey, SideWindow):
 
     def show_page(self, name: str) -> None:
         self.shown = name if name in self.pages else "general"
-        self._stack.setCurrentWidget(self.pages[self.shown])
+        page = self.pages[self.shown]
+        if page is not self._stack.currentWidget():
+            page.verticalScrollBar().setValue(0)
+        self._stack.setCurrentWidget(page)
         self._select_shown()
 
     def _select_shown(self) -> None:

@@ -75,7 +75,7 @@ class Banner(Translated, QWidget):
         self.hint = TextLabel(theme, TextStyle.SECONDARY, self)
         self.button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.other_button = PillButton(theme, Emphasis.PLAIN, parent=self)
-        self.close_button = IconButton(theme, "x", 26, self)
+        self.close_button = IconButton(theme, "x", 30, self)  # level with a button beside it
         self.timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
         self.timer.timeout.connect(self._dismiss)
         self.button.clicked.connect(lambda: self._on_button(0))
