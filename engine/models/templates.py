@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import jinja2
@@ -39,7 +40,7 @@ class TemplateTooCostly(jinja2.TemplateError):
 
 
 class ChatTemplate:
-    """A template's source, compiled at the first rendering."""
+    """A template's source; it is compiled when it is first rendered."""
 
     def __init__(self, source: str, variables: Mapping[str, Any], limit_s: float = RENDERING_S) -> None:
         """`variables`: for every rendering, the tokenizer's special tokens."""
@@ -49,8 +50,6 @@ class ChatTemplate:
         self.takes_tools = bool(TAKES_TOOLS.search(source))
         self._variables = dict(variables)
         self._limit_s = limit_s
-        self._environment = _Environment()
-        self._compiled: jinja2.Template | None = None
 
     def render(
         self,
@@ -72,9 +71,13 @@ class ChatTemplate:
         return _cut(text, turns[-1]["content"]) if unfinished else text
 
     def _render(self, **variables: Any) -> str:
-        if self._compiled is None:
-            self._compiled = self._environment.from_string(self.source)
-        return _joined(self._compiled.generate(**variables))
+        return _joined(_compiled(self.source).generate(**variables))
+
+
+@lru_cache(maxsize=8)
+def _compiled(source: str) -> jinja2.Template:
+    """Compiling takes longer than rendering, and a draft often has the template of its main model."""
+    return _Environment().from_string(source)
 
 
 def _cut(text: str, last: str) -> str:
