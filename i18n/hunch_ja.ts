@@ -794,17 +794,13 @@
         <source>Reset all</source>
         <translation>すべてリセット</translation>
     </message>
-</context>
-<context>
-    <name>ChatSettingsButton</name>
-    <message>
-        <source>Settings reset.</source>
-        <translation>設定をリセットしました。</translation>
-    </message>
     <message>
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>
+</context>
+<context>
+    <name>ChatSettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
         <translation>チャットの設定（このチャットで変更あり）</translation>

@@ -794,17 +794,13 @@
         <source>Reset all</source>
         <translation>모두 초기화</translation>
     </message>
-</context>
-<context>
-    <name>ChatSettingsButton</name>
-    <message>
-        <source>Settings reset.</source>
-        <translation>설정을 초기화했어요.</translation>
-    </message>
     <message>
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>
+</context>
+<context>
+    <name>ChatSettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
         <translation>채팅 설정(이 채팅에서 바꿈)</translation>

@@ -794,17 +794,13 @@
         <source>Reset all</source>
         <translation>全部还原</translation>
     </message>
-</context>
-<context>
-    <name>ChatSettingsButton</name>
-    <message>
-        <source>Settings reset.</source>
-        <translation>设置已重置。</translation>
-    </message>
     <message>
         <source>Undo</source>
         <translation>撤销</translation>
     </message>
+</context>
+<context>
+    <name>ChatSettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
         <translation>对话设置（此对话有更改）</translation>

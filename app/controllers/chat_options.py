@@ -372,13 +372,13 @@ class ChatOptions(QObject):
             self._put_model_values(main, kept)
 
     def reset(self, scope: Scope) -> Callable[[], None]:
-        """Reset all options; returns what puts them back, whichever chat or model is there by then."""
+        """Reset all options; returns what puts them back while this chat is open, or for this model."""
         if scope is Scope.CHAT:
             names = (*OPTIONS, _PRESET)
             own = self._own(self.chat_id)
             before = {name: own[name] for name in names if name in own}
             self.drop(scope, *names)
-            return partial(self._change_chat, before, *names, chat_id=self.chat_id)
+            return partial(self._change_chat, before, *names)
         main = self._main()
         values = self._model_values(main)
         self._put_model_values(main, {})
@@ -444,17 +444,15 @@ class ChatOptions(QObject):
         used = None if chats is None else {self._preset_id(chat_id) for chat_id in chats}
         return tuple(each for each in self.presets.all() if used is None or each["id"] in used)
 
-    def _change_chat(self, values: Mapping[str, Any], *dropped: str, chat_id: int | None = None) -> None:
-        """`chat_id`: if not the open chat."""
-        chat_id = self.chat_id if chat_id is None else chat_id
-        own = self._own(chat_id)
+    def _change_chat(self, values: Mapping[str, Any], *dropped: str) -> None:
+        own = self._own(self.chat_id)
         for name in dropped:
             own.pop(name, None)
         own.update(values)
-        if chat_id in self._new_chats:
+        if self.chat_id in self._new_chats:
             self._keep_for_start()
         else:
-            self._note(chat_id, {*values, *dropped})
+            self._note(self.chat_id, {*values, *dropped})
         self.changed.emit()
 
     def _note(self, chat_id: int, names: set[str]) -> None:

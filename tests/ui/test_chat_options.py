@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from app.views.settings.options import PromptField, ThinkingField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.chat_settings import ChatSettings
 from app.views.widgets.fields import NumberField, Segments, Switch
+from app.views.widgets.focus import in_reading_order
 from engine import Acceptance, Effort, Message, MessageRole, PictureDetail, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness, open_app
@@ -341,13 +343,33 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     panel.reset.click()
     assert button.accessibleName() == name
     assert options.own_of(chat) == {}
-    app.chats.new_chat()
-    app.window.banner.button.click()  # from wherever one is by then
-    assert options.own_of(app.chats.chat_id) == {}
+    panel.reset.click()
     assert options.own_of(chat) == own
     options.keep()
     app.wait_until_quiet(qtbot)
     assert app.application.storage.read.states.options(chat) == own
+
+
+@pytest.mark.parametrize("away", ["another chat", "the model", "closed", "changed"])
+def test_what_was_reset_comes_back_only_while_nothing_else_was_done(app: AppHarness, away: str) -> None:
+    panel, options = opened(app), app.chats.options
+    options.put(Scope.CHAT, "temperature", 1.3)
+    panel.reset.click()
+    assert (panel.reset.text(), panel.reset.isEnabled()) == ("Undo", True)
+    if away == "another chat":
+        app.chats.new_chat()
+    elif away == "the model":
+        panel.scopes.buttons[1].click()
+    elif away == "closed":
+        QTest.keyClick(panel, Qt.Key.Key_Escape)
+    else:
+        options.put(Scope.CHAT, "top_p", 0.5)
+    before = options.own_of(app.chats.chat_id)
+    panel = opened(app) if panel.isHidden() else panel
+    assert (panel.reset.text(), panel.reset.isEnabled()) == ("Reset all", away == "changed")
+    panel.reset.click()
+    assert options.own_of(app.chats.chat_id) == {}
+    assert before == ({"top_p": 0.5} if away == "changed" else {})
 
 
 def test_what_is_reset_of_a_model_comes_back(app: AppHarness) -> None:
@@ -357,7 +379,7 @@ def test_what_is_reset_of_a_model_comes_back(app: AppHarness) -> None:
     before = settings.model_defaults
     panel.reset.click()
     assert settings.model_defaults == {}
-    app.window.banner.button.click()
+    panel.reset.click()
     assert settings.model_defaults == before != {}
 
 
@@ -525,3 +547,19 @@ def test_the_panel_stays_when_the_field_with_the_focus_goes(app: AppHarness, hid
     focused = QApplication.focusWidget()
     assert focused is not None
     assert (panel.isVisible(), panel.isAncestorOf(focused)) == (True, True)
+
+
+def test_tab_comes_to_the_button_below_what_scrolls_last(app: AppHarness) -> None:
+    """Wherever the fields are scrolled to."""
+    app.window.resize(900, 600)
+    panel = opened(app)
+    app.chats.options.put(Scope.CHAT, "temperature", 1.3)
+    still()
+    bar = panel.page.verticalScrollBar()
+    for value in (0, bar.maximum() // 2, bar.maximum()):
+        bar.setValue(value)
+        assert bar.maximum() > 0
+        assert in_reading_order(panel)[-1] is panel.reset
+        fields = [each for each in in_reading_order(panel) if panel.page.isAncestorOf(each)]
+        tops = [each.mapTo(panel, each.rect().center()).y() for each in fields]
+        assert all(below > above - 20 for above, below in pairwise(tops))

@@ -104,7 +104,9 @@ def test_a_number_beyond_the_limits_becomes_the_nearest(qtbot: QtBot) -> None:
         (decimal, "", 1.0),
         (whole, "99999999999999999999", 32),
         (whole, "0", 1),
-        (whole, "-7", 7),
+        (whole, "-7", 1),
+        (whole, "-", 1),
+        (decimal, "-", 1.0),
         (whole, "6.5", 6),
     ):
         qtbot.addWidget(field)

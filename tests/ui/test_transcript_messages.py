@@ -208,6 +208,7 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_transcript: Opener) 
     assert not footer_of(harness, 2).findChildren(IconButton), "icons that nobody has asked for"
     text = next(part.widget for part in harness.parts(PartKind.TEXT) if part.message_id == 2)
     QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
+    still()
     assert shown_acts(footer_of(harness, 2)) == {"copy", "edit", "regenerate", "delete", "more"}
     assert shown_acts(footer_of(harness, 4)) == set()
     assert [place for _, place in harness.view.visible_parts.shown()] == places
@@ -219,6 +220,7 @@ def test_icons_stay_while_their_menu_is_open(open_transcript: Opener, qtbot: QtB
     harness = open_transcript([question(1), reply(2, "Answer")])
     text = next(part.widget for part in harness.parts(PartKind.TEXT) if part.message_id == 2)
     QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
+    still()
     footer_of(harness, 2).buttons["more"].click()
     menu = QApplication.activePopupWidget()
     QApplication.sendEvent(harness.view, QEvent(QEvent.Type.Leave))  # the pointer is over the menu now
@@ -272,6 +274,7 @@ def test_icons_stay_under_the_pointer_when_another_version_takes_the_place(open_
     harness = open_transcript([question(1), reply(2, "Answer")])
     text = next(part.widget for part in harness.parts(PartKind.TEXT) if part.message_id == 2)
     QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
+    still()
     second = replace(reply(3, "", ReplyStatus.QUEUED), sibling=2, siblings=2)
     harness.model.show_branch([harness.model.messages[0], second])
     still()

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPixmap
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF
+from PySide6.QtGui import QColor, QEnterEvent, QFont, QImage, QPainter, QPixmap
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup.block import Block
@@ -22,6 +23,7 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_item import Unread
 from app.views.transcript.parts import Part, PartKind
 from app.views.transcript.text_parts import ReadOnlyText, TextPart, paint_decorations
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
 
 CODE = '```python\n{}"{}"\n```\n'.format("x = 1\n" * 40, "word " * 5)
@@ -212,3 +214,50 @@ def test_very_many_formulas_are_lit_as_one(open_transcript: Opener) -> None:
     [text] = harness.texts()
     [cursor] = text.lit_cursors
     assert len(list(text.lit_selections(cursor))) == 1
+
+
+class HiddenAgain(QObject):
+    """What hiding a part at the pointer may set off: the part behind it is entered, and that takes parts back."""
+
+    def __init__(self, harness: TranscriptHarness, part: Part) -> None:
+        super().__init__()
+        self._harness = harness
+        self._part = part
+        assert part.widget is not None
+        part.widget.installEventFilter(self)
+
+    def eventFilter(self, _widget: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Hide:
+            self._harness.view.visible_parts.release(self._part)
+        return False
+
+
+def test_a_part_that_is_taken_back_while_it_is_taken_back_is_lent_again(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "One.")])
+    parts = harness.view.visible_parts
+    part = harness.parts(PartKind.TEXT)[0]
+    again = HiddenAgain(harness, part)
+    parts.release(part)
+    assert part.widget is None
+    assert len(parts._spare[PartKind.TEXT]) == 1
+    harness.model.append(reply(2, "Two."))
+    still()
+    assert [text.toPlainText() for text in harness.texts()] == ["One.", "Two."]
+    assert again.parent() is None
+
+
+def test_a_pointer_that_comes_to_a_part_is_answered_after_the_turn(open_transcript: Opener) -> None:
+    """It may come in the middle of placing, as what it pointed at is hidden; unless it is elsewhere by then."""
+    harness = open_transcript([reply(1, "One."), question(2)])
+    text = harness.parts(PartKind.TEXT)[0].widget
+    assert text is not None
+    heard: list[int] = []
+    harness.view.visible_parts.context.hovered.connect(heard.append)
+    QApplication.sendEvent(text, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    assert not heard
+    still()
+    assert heard == [1]
+    QApplication.sendEvent(text, QEnterEvent(QPointF(1, 1), QPointF(1, 1), QPointF(1, 1)))
+    QApplication.sendEvent(text, QEvent(QEvent.Type.Leave))
+    still()
+    assert heard == [1]

@@ -20,7 +20,6 @@ from app.view_models.chat_options import OptionsView, Scope
 from app.views.shell.option_form import OptionForm
 from app.views.shell.shell_window import ShellWindow
 from app.views.widgets.arrange import arrange
-from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import ChoiceButton, IconButton, PillButton
 from app.views.widgets.cards import Page
 from app.views.widgets.dialog import Dialog, DialogText, ask
@@ -142,14 +141,13 @@ class PresetRow(Translated, QWidget):
 
 
 class ChatSettings(Translated, Panel):
-    was_reset = Signal(object)  # what puts all back
-
     def __init__(self, theme: Theme, parent: QWidget, options: ChatOptions, otherwise: Callable[[], None]) -> None:
         super().__init__(theme, parent, _WIDTH_PX, otherwise)
         self._options = options
         self._model_name = ""
         self._main = options.main
         self._view = OptionsView({}, {}, {}, {}, "")
+        self._put_back: Callable[[], None] | None = None  # after all was reset, until something else is done
         self.scopes = Segments(theme, self)
         self.scopes.set_value(Scope.CHAT)
         self.close_button = IconButton(theme, "x", 26, self)
@@ -182,18 +180,28 @@ class ChatSettings(Translated, Panel):
         rows.addStretch(1)
 
     def _connect(self) -> None:
-        self.scopes.chosen.connect(lambda _scope: self.form.leave())
+        self.scopes.chosen.connect(self._on_scope)
         self.form.put.connect(lambda name, value: self._options.put(self.form.scope, name, value, self._main))
         self.form.dropped.connect(lambda names: self._options.drop(self.form.scope, *names))
         self.close_button.clicked.connect(self.leave)
         self.reset.clicked.connect(self._reset)
 
+    def _on_scope(self) -> None:
+        self.form.leave()
+        self._put_back = None
+
     def _reset(self) -> None:
         self.form.leave()
-        self.was_reset.emit(self._options.reset(self.form.scope))
+        if self._put_back is None:
+            self._put_back = self._options.reset(self.form.scope)
+            self._retranslate()
+        else:
+            self._put_back()
 
     def show_options(self, view: OptionsView, models: ModelController) -> None:
         self.form.show_options(view, self.scope, models)
+        if view.own or view.preset or self._main != self._options.main:
+            self._put_back = None
         self._main = self._options.main
         self._view = view
         self._model_name = human_name(models.pair.main_name)
@@ -207,8 +215,8 @@ class ChatSettings(Translated, Panel):
         self.scopes.setAccessibleName(self.tr("Settings for"))
         self.setAccessibleName(self.tr("Chat settings"))
         self.close_button.set_name(self.tr("Close"))
-        self.reset.setText(self.tr("Reset all"))
-        self.reset.setEnabled(bool(self._view.own or self._view.preset))
+        self.reset.setText(self.tr("Reset all") if self._put_back is None else self.tr("Undo"))
+        self.reset.setEnabled(bool(self._view.own or self._view.preset or self._put_back))
 
     @property
     def first(self) -> QWidget:
@@ -220,6 +228,7 @@ class ChatSettings(Translated, Panel):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._options.keep()
+        self._put_back = None
 
 
 def _short(name: str) -> str:
@@ -262,11 +271,7 @@ class ChatSettingsButton(Translated, IconButton):
     def panel(self) -> ChatSettings:
         panel = ChatSettings(self.theme, self._window, self._options, self._window.composer.take_focus)
         panel.scopes.chosen.connect(lambda _scope: self._show_options())
-        panel.was_reset.connect(self._offer_to_put_back)
         return panel
-
-    def _offer_to_put_back(self, put_back: Callable[[], None]) -> None:
-        self._window.banner.show_info(lambda: BannerText(self.tr("Settings reset."), button=self.tr("Undo")), put_back)
 
     def toggle_panel(self) -> None:
         if not self._is_open:

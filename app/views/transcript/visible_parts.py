@@ -206,14 +206,16 @@ class VisibleParts(QObject):
             _name(part)
 
     def release(self, part: Part) -> None:
-        if part.widget is not None:
-            if part.selectable is not None:
-                part.selectable.light(None)
-                part.selectable.light_found((), None)
-            part.widget.hide()
-            self._spare[part.kind].append(part.widget)
-            part.widget = None
         self._live.pop(id(part), None)
+        widget = part.widget
+        if widget is None:
+            return
+        if part.selectable is not None:
+            part.selectable.light(None)
+            part.selectable.light_found((), None)
+        part.widget = None
+        self._spare[part.kind].append(widget)
+        widget.hide()
 
     def clear(self) -> None:
         self._keep_spare(0)
@@ -246,13 +248,14 @@ class VisibleParts(QObject):
 
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self.context, self._viewport)
-        widget.entered.connect(self._on_entered)
+        # Hiding a part at the pointer enters the one behind it; a reaction would begin in the middle of placing.
+        widget.entered.connect(self._on_entered, Qt.ConnectionType.QueuedConnection)
         widget.lower()  # below the button and the cards that lie over the text
         return widget
 
     def _on_entered(self, widget: PartWidget) -> None:
         part = next((each for each in self._live.values() if each.widget is widget), None)
-        if part is not None:
+        if part is not None and widget.underMouse():
             self.context.hovered.emit(part.message_id)
 
 

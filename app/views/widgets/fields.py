@@ -176,7 +176,8 @@ def _with_numbers_beyond(
     field: QSpinBox | QDoubleSpinBox, judged: tuple[QValidator.State, str, int]
 ) -> tuple[QValidator.State, str, int]:
     state, text, position = judged
-    is_beyond = state is QValidator.State.Invalid and bool(_nearest(field, text))
+    may_be_one = text == field.locale().negativeSign() or bool(_nearest(field, text))
+    is_beyond = state is QValidator.State.Invalid and may_be_one
     return QValidator.State.Intermediate if is_beyond else state, text, position
 
 

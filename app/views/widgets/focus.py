@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 from shiboken6 import isValid
 
 from app.views.widgets.mixins import BeforeArea, BeforeWidget
@@ -122,21 +123,37 @@ def chain(widgets: Sequence[QWidget]) -> None:
 
 
 def in_reading_order(page: QWidget) -> list[QWidget]:
-    """All that takes Tab; of a button or field that is higher than its line, the middle counts."""
+    """All that takes Tab; of a button or field that is higher than its line, the middle counts.
+
+    What scrolls comes whole where its area begins, wherever it is scrolled to.
+    """
     shown = [each for each in page.findChildren(QWidget) if _takes_tab(each) and each.isVisibleTo(page)]
-    lines: list[list[tuple[int, QWidget]]] = []
-    line_y = 0
-    for y, x, widget in sorted(((*_middle(each, page), each) for each in shown), key=lambda found: found[:2]):
-        if not lines or y - line_y > _SAME_LINE_PX:
+    lines: list[list[_Place]] = []
+    for place in sorted((_place(each, page) for each in shown), key=lambda each: (each.top, each.y, each.x)):
+        first = lines[-1][0] if lines else None
+        if first is None or place.area is not first.area or place.y - first.y > _SAME_LINE_PX:
             lines.append([])
-            line_y = y
-        lines[-1].append((x, widget))
-    return [widget for line in lines for _, widget in sorted(line, key=lambda found: found[0])]
+        lines[-1].append(place)
+    return [place.widget for line in lines for place in sorted(line, key=lambda each: each.x)]
 
 
-def _middle(widget: QWidget, page: QWidget) -> tuple[int, int]:
-    place = widget.mapTo(page, QPoint(widget.width() // 2, widget.height() // 2))
-    return place.y(), place.x()
+class _Place(NamedTuple):
+    top: int  # of the area that it scrolls with, or `y`
+    y: int
+    x: int
+    area: QWidget | None
+    widget: QWidget
+
+
+def _place(widget: QWidget, page: QWidget) -> _Place:
+    middle = widget.mapTo(page, QPoint(widget.width() // 2, widget.height() // 2))
+    area = None
+    parent = widget.parentWidget()
+    while parent is not None and parent is not page:
+        area = parent if isinstance(parent, QAbstractScrollArea) else area
+        parent = parent.parentWidget()
+    top = middle.y() if area is None else area.mapTo(page, QPoint()).y()
+    return _Place(top, middle.y(), middle.x(), area, widget)
 
 
 def _takes_tab(widget: QWidget) -> bool:
