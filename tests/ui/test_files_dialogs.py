@@ -160,6 +160,22 @@ def test_what_is_exported_comes_back_in_another_profile_with_the_presets_in_use(
         assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
 
 
+def test_other_files_can_be_chosen_where_nothing_can_be_imported(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"chats": [{"ti', encoding="utf-8")
+    dialog = look(app, qtbot, broken)
+    assert dialog.sentence.text() == "0 chats · 0 messages · 1 unreadable"
+    assert (dialog.act_button.text(), dialog.act_button.isEnabled()) == ("Choose files…", True)
+    assert dialog.folder_button.isVisible()
+    dialog.act_button.click()
+    dialog.findChild(QFileDialog).filesSelected.emit([str(conversations(tmp_path, 1))])  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: dialog.act_button.text() == "Import")
+    assert not dialog.folder_button.isVisible()
+    with qtbot.waitSignal(files(app).imports.imported):
+        dialog.act_button.click()
+    assert titles(app) == ["Chat 0"]
+
+
 def test_an_import_is_previewed_done_once_undone_and_continued(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     path, banner = conversations(tmp_path, 3, pointer("sediment://file_1")), app.window.banner
     dialog = look(app, qtbot, path)
