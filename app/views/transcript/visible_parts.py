@@ -248,7 +248,7 @@ class VisibleParts(QObject):
 
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self.context, self._viewport)
-        # Hiding a part at the pointer enters the one behind it; a reaction would begin in the middle of placing.
+        # Hiding a part at the pointer enters the one below it; a reaction would begin in the middle of placing.
         widget.entered.connect(self._on_entered, Qt.ConnectionType.QueuedConnection)
         widget.lower()  # below the button and the cards that lie over the text
         return widget
