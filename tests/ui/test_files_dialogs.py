@@ -167,6 +167,7 @@ def test_other_files_can_be_chosen_where_nothing_can_be_imported(app: AppHarness
     assert dialog.sentence.text() == "0 chats · 0 messages · 1 unreadable"
     assert (dialog.act_button.text(), dialog.act_button.isEnabled()) == ("Choose files…", True)
     assert dialog.folder_button.isVisible()
+    assert not dialog.is_choosing, "a file that is opened from elsewhere would take the words away"
     dialog.act_button.click()
     dialog.findChild(QFileDialog).filesSelected.emit([str(conversations(tmp_path, 1))])  # type: ignore[union-attr]
     qtbot.waitUntil(lambda: dialog.act_button.text() == "Import")

@@ -95,15 +95,15 @@ class ImportDialog(ProgressDialog):
         stage = self._stage
         preview = self._preview
         self.bar.setVisible(stage in (_Stage.READING, _Stage.IMPORTING))
-        self.folder_button.setVisible(self.is_choosing)
+        self.folder_button.setVisible(self._can_choose())
         shown = preview if stage is _Stage.PREVIEW else None
         self.problems.setVisible(shown is not None and bool(shown.found.problems))
         for widget in (self.again, self.again_words):
             widget.setVisible(shown is not None and shown.here > 0)
-        self.act_button.setEnabled(stage is not _Stage.PREVIEW or self.is_choosing or self._has_something())
+        self.act_button.setEnabled(stage is not _Stage.PREVIEW or self._can_choose() or self._has_something())
 
     def _go_words(self) -> str:
-        if self._stage is _Stage.PREVIEW and not self.is_choosing:
+        if self._stage is _Stage.PREVIEW and not self._can_choose():
             return self.tr("Import")
         return self.tr("Try again") if self._stage is _Stage.REFUSED else self.tr("Choose files…")
 
@@ -141,7 +141,7 @@ class ImportDialog(ProgressDialog):
         return " · ".join(parts)
 
     def _on_go(self) -> None:
-        if self.is_choosing:
+        if self._can_choose():
             self._choose(folder=False)
         elif self._stage is _Stage.PREVIEW and self._preview is not None:
             self._set_stage(_Stage.IMPORTING)
@@ -161,10 +161,13 @@ class ImportDialog(ProgressDialog):
 
     @property
     def is_choosing(self) -> bool:
+        return self._stage is _Stage.CHOOSING
+
+    def _can_choose(self) -> bool:
         """Also where nothing of what was chosen can be imported."""
         preview = self._preview if self._stage is _Stage.PREVIEW else None
         in_vain = preview is not None and not preview.here and not self._has_something()
-        return in_vain or self._stage is _Stage.CHOOSING
+        return in_vain or self.is_choosing
 
     def look(self, paths: list[str]) -> None:
         self._imports.discard()
