@@ -109,6 +109,7 @@ _BAR: tuple[MenuEntry | Entry, ...] = (
     MenuEntry("move", QT_TRANSLATE_NOOP("MenuBar", "Move Chat to"), inside="chat"),
     Entry("chat", "delete", QT_TRANSLATE_NOOP("MenuBar", "Delete Chat"), "Ctrl+Backspace"),
     MenuEntry("deleted", QT_TRANSLATE_NOOP("MenuBar", "Recently Deleted"), inside="chat"),
+    Entry("chat"),
     MenuEntry("message", QT_TRANSLATE_NOOP("MenuBar", "Message")),
     MenuEntry("window", QT_TRANSLATE_NOOP("MenuBar", "Window")),
     Entry("window", "minimize", QT_TRANSLATE_NOOP("MenuBar", "Minimize"), "Ctrl+M"),
