@@ -24,7 +24,7 @@ run: venv ## Open the app
 
 test: dev ## Run the tests, in three processes; `make slow` has the rest
 	@$(PYTHON) -m app.system.platform_check
-	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile $(ARGS)
+	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 slow: dev ## Run the tests that `make test` leaves out because they take long: some minutes
 	@$(PYTHON) -m pytest --numprocesses 2 -m "slow and not drill" $(ARGS)
