@@ -8,13 +8,14 @@ from app.words.formats import fill
 from engine import AddressProblem, ServerPhase, ServerState
 
 
-def state_words(state: ServerState, address: str, port: int) -> str:
+def state_words(state: ServerState, address: str, port: int, *, on: bool) -> str:
+    """`on`: the user wants it, so that one which is stopping starts again."""
     match state.phase:
         case ServerPhase.OFF:
             return QCoreApplication.translate("Server", "Off")
-        case ServerPhase.STARTING:
+        case ServerPhase.STARTING | ServerPhase.STOPPING if on:
             return QCoreApplication.translate("Server", "Starting…")
-        case ServerPhase.STOPPING:
+        case ServerPhase.STARTING | ServerPhase.STOPPING:
             return QCoreApplication.translate("Server", "Stopping…")
         case ServerPhase.RUNNING:
             return fill(QCoreApplication.translate("Server", "Running at %1"), address)

@@ -255,6 +255,7 @@ def test_the_window_does_not_wait_for_it(server: ServerController, page: ServerP
         wait_for(server, ServerPhase.RUNNING, qtbot)
         server.make_key()
         qtbot.waitUntil(lambda: server.state.phase is ServerPhase.STOPPING)
+        assert page.on_row.explanation.text() == "Starting…"  # with another key
         wait_for(server, ServerPhase.RUNNING, qtbot)
         page.on.click()
         page.on.click()  # before it has ended

@@ -119,9 +119,8 @@ class ServerPage(Translated, Page):
     def _show_state(self) -> None:
         server = self._server
         port = self._settings.server_port
-        self.on_row.set_words(
-            self.tr("Server for other programs"), state_words(server.state, server.reached.address, port)
-        )
+        state = state_words(server.state, server.reached.address, port, on=server.is_on)
+        self.on_row.set_words(self.tr("Server for other programs"), state)
         self.another_row.setVisible(is_port_problem(server.state))
         self.another.setText(fill(self.tr("Use %1"), str(server.other_port)))
         self.another.updateGeometry()
