@@ -42,7 +42,6 @@ class ImportDialog(ProgressDialog):
         self._preview: Preview | None = None
         self._refusal = ""
         self.folder_button = PillButton(theme, Emphasis.PLAIN, parent=self)
-        self.content.addWidget(self.folder_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.problems = QPlainTextEdit(self)
         self.again = Switch(theme, self)
         self.again_words = TextLabel(theme, TextStyle.BODY, self)
@@ -63,9 +62,11 @@ class ImportDialog(ProgressDialog):
         self.problems.setReadOnly(True)
         self.problems.setFrameShape(QFrame.Shape.NoFrame)
         self.problems.setTabChangesFocus(True)
+        self.problems.document().setDocumentMargin(0)
         ThinScrollBars(self.problems, self.theme)
         row = arrange(QHBoxLayout(), (self.again, 0, Qt.AlignmentFlag.AlignTop), (self.again_words, 1), spacing=10)
         self.content.addWidget(self.problems)
+        self.content.addWidget(self.folder_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.content.addLayout(row)
 
     def _restyle_list(self) -> None:
