@@ -114,11 +114,6 @@ def test_tab_goes_through_the_settings_from_the_top_the_models_and_the_empty_cha
             assert isinstance(seen[0], SegmentButton), [describe(each) for each in seen]
 
 
-def open_picker(harness: AppHarness) -> QWidget:
-    harness.window.open_picker()
-    return harness.window.picker
-
-
 def open_quick_ask(harness: AppHarness) -> QWidget:
     quick = harness.window.tools.desktop.quick_ask
     quick.come_to_front()
@@ -137,13 +132,33 @@ def open_link(harness: AppHarness) -> QWidget:
 
 
 DIALOGS: dict[str, Callable[[AppHarness], QWidget]] = {
-    "picker": open_picker,
     "quick ask": open_quick_ask,
     "reset": open_reset,
     "link": open_link,
     "about": lambda harness: show_about(harness.application.theme, harness.window),
     "shortcuts": lambda harness: show_shortcuts(harness.application.theme, harness.window.menu, harness.window),
 }
+
+
+def test_tab_goes_through_the_picker_and_on(harness: AppHarness, qtbot: QtBot) -> None:
+    window = harness.window
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.composer.take_focus()
+    window.open_picker()
+    still()
+    stops = [each for each in window.picker.findChildren(QWidget) if _takes_tab(each, window)]
+    seen: list[QWidget] = []
+    while window.picker.isVisible():
+        now = QApplication.focusWidget()
+        assert now is not None
+        seen.append(now)
+        QTest.keyClick(now, Qt.Key.Key_Tab)
+    assert (seen[0], set(seen)) == (window.picker.field, set(stops))
+    assert window.picker.window() is window, "input methods of macOS write into the window in front"
+    window.open_picker()
+    window.open_picker()  # once more closes it
+    assert not window.picker.isVisible()
 
 
 def test_tab_goes_through_a_chat_its_requests_and_dialogs(harness: AppHarness, qtbot: QtBot) -> None:

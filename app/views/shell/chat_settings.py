@@ -251,7 +251,6 @@ class ChatSettingsButton(Translated, IconButton):
         self.clicked.connect(self.toggle_panel)
         self.action.triggered.connect(self.toggle_panel)
         self._allow(False)
-        window.resized.connect(self._place_panel)
         self._retranslate()
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
@@ -271,6 +270,7 @@ class ChatSettingsButton(Translated, IconButton):
     def panel(self) -> ChatSettings:
         panel = ChatSettings(self.theme, self._window, self._options, self._window.composer.take_focus)
         panel.scopes.chosen.connect(lambda _scope: self._show_options())
+        self._window.resized.connect(panel.follow_window)
         return panel
 
     def toggle_panel(self) -> None:
@@ -300,10 +300,6 @@ class ChatSettingsButton(Translated, IconButton):
         if "panel" in vars(self):
             self.panel.form.leave()
             self.panel.presets.leave_chat()
-
-    def _place_panel(self) -> None:
-        if self._is_open:
-            self.panel.place_at(self)
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Chat settings (changed here)") if self.has_dot else self.tr("Chat settings"))

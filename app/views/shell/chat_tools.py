@@ -308,10 +308,6 @@ class ChatToolsButton(Translated, IconButton):
             if self.panel.isVisible():
                 self._tools.list_unknown()
 
-    def place_panel(self) -> None:
-        if "panel" in vars(self) and self.panel.isVisible():
-            self.panel.place_at(self)
-
     def _retranslate(self) -> None:
         if self._tools is None or self._models is None:
             return

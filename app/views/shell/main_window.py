@@ -389,7 +389,6 @@ class MainWindow(Translated, ShellWindow):
         view.editing.typed.connect(self.kept_words.note_typing)
         self.chat_settings.bind(chats, models)
         self.composer.tools_button.bind(chats.tools, models, self._make_tools_panel)
-        self.resized.connect(self.composer.tools_button.place_panel)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._follow_pair)
         self._follow_pair()
@@ -406,6 +405,7 @@ class MainWindow(Translated, ShellWindow):
         assert self._chats is not None
         assert self._models is not None
         panel = ChatToolsPanel(self._theme, self, self._chats.tools, self._models, self.composer.take_focus)
+        self.resized.connect(panel.follow_window)
         for button in (panel.settings_button, panel.find_button):
             button.clicked.connect(panel.hide)
         panel.settings_button.clicked.connect(lambda: self.settings_requested.emit("tools"))
@@ -464,11 +464,12 @@ class MainWindow(Translated, ShellWindow):
         picker = Picker(self._theme, self, self._models, self._chats)
         picker.more.speculation.chosen.connect(self.speculation.choose)
         picker.more.race_requested.connect(self.speculation.race.trigger)
+        self.resized.connect(picker.follow_window)
         return picker
 
     def open_picker(self) -> None:
         if self._models is not None:
-            self.picker.open_under(self.header.chip)
+            self.picker.toggle(self.header.chip)
 
     def _follow_pair(self) -> None:
         assert self._chats is not None

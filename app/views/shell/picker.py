@@ -8,12 +8,12 @@ pair is in the button's menu.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
@@ -30,7 +30,7 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX, ListedOption, OptionList
-from app.views.widgets.painting import paint_surface
+from app.views.widgets.panel import Panel
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
@@ -50,22 +50,19 @@ from app.words.pairs import (
     unfit_text,
 )
 
-_WIDTH = 640
+_WIDTH_PX = 640
 _MOST_LISTED_PX = 560
-_LEAST_LISTED_PX = 120
 _MOST_RECENT = 5
 _FEW = 8
 NO_DRAFT = ""
 _SIDE_BY_SIDE_PX = 480
 
 
-class Picker(Translated, QWidget):
+class Picker(Translated, Panel):
     """Created when it is first opened, and updated while it is open."""
 
     def __init__(self, theme: Theme, window: ShellWindow, models: ModelController, chats: ChatController) -> None:
-        super().__init__(window, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
-        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
-        self._theme = theme
+        super().__init__(theme, window, _WIDTH_PX, window.composer.take_focus)
         self._models = models
         self._chats = chats
         self._filled_for: object = None  # what of the pair was shown last
@@ -84,7 +81,8 @@ class Picker(Translated, QWidget):
         models.models_changed.connect(self._refresh)
         for changed in (models.pair_changed, models.library.changed, chats.options.changed):
             changed.connect(self._show_pair)
-        self.lists.left.connect(self.close)
+        self.lists.left.connect(self.leave)
+        self.more.left.connect(self.leave)
         self.lists.pointed.connect(self._describe)
         self.more_button.clicked.connect(self._toggle_more)
         theme.changed.connect(self._restyle)
@@ -254,33 +252,23 @@ class Picker(Translated, QWidget):
             DraftGroup.NOT_COMPATIBLE: self.tr("Not compatible"),
         }[group]
 
-    def open_under(self, anchor: QWidget) -> None:
-        """Open below the chip, inside the window if possible; it may extend below the window so that nothing is cut
-        off.
+    @property
+    def first(self) -> QWidget:
+        return self.field
 
-        Scans again, since other programs may have added or deleted models.
-        """
+    def open_at(self, anchor: QWidget) -> None:
+        """Scans again, since other programs may have added or deleted models."""
         self.fill()
         self._show_more(False)
         self.lists.show_all()  # what was searched for last does not say how high it is
-        window = anchor.window()
-        width = min(self._theme.px(_WIDTH), window.width() - 24)
-        foot = self._foot_height(1 if width < self._theme.px(_WIDTH) else 2)
-        listed = min(self.lists.content_height(width), self._theme.px(_MOST_LISTED_PX))
-        top = anchor.mapToGlobal(QPoint(0, anchor.height() + 6))
-        room = window.mapToGlobal(QPoint(0, window.height())).y() - top.y() - 12
-        on_screen = anchor.screen().availableGeometry().bottom() - top.y()
-        least = min(foot + self._theme.px(_LEAST_LISTED_PX), on_screen)
-        self.resize(width, max(least, min(room, foot + listed)))
-        left = anchor.mapToGlobal(QPoint((anchor.width() - width) // 2, 0)).x()
-        first = window.mapToGlobal(QPoint(12, 0)).x()
-        last = window.mapToGlobal(QPoint(window.width() - width - 12, 0)).x()
-        self.move(min(max(left, first), last), top.y())
-        self.show()
-        self._column.activate()  # the lists know how much they show
-        self.lists.open()
+        super().open_at(anchor)
+        self.lists.show_all()  # again: now they know how much of them is seen
         self._describe()
         self._models.refresh()
+
+    def wanted_px(self, width_px: int) -> int:
+        foot = self._foot_height(1 if width_px < self._theme.px(_WIDTH_PX) else 2)
+        return foot + min(self.lists.content_height(width_px), self._theme.px(_MOST_LISTED_PX))
 
     def _foot_height(self, lines: int) -> int:
         """Height without the lists, with room for the longest details, so that nothing moves."""
@@ -297,15 +285,6 @@ class Picker(Translated, QWidget):
         self._name_button()
         self._describe()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        else:
-            super().keyPressEvent(event)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        paint_surface(self, self._theme.palette)
-
 
 def _reason(error: Problem | None) -> str:
     """Why a model cannot be used, and what to do."""
@@ -319,6 +298,7 @@ class PickerMore(Translated, ScrolledText):
     """The menu of the pair: drafting, comparison, and links."""
 
     race_requested = Signal()
+    left = Signal()  # for what one of its buttons opens
 
     def __init__(self, theme: Theme, parent: QWidget, window: ShellWindow, models: ModelController) -> None:
         super().__init__(theme, parent)
@@ -331,12 +311,13 @@ class PickerMore(Translated, ScrolledText):
         self.details = TextLabel(theme, TextStyle.FINE)
         self._arrange()
         for button, act in (
-            (self.race_button, self.race_requested.emit),
-            (self.search_button, window.draft_search_requested.emit),
+            (self.race_button, self.race_requested),
+            (self.search_button, window.draft_search_requested),
             (self.models_button, lambda: window.settings_requested.emit("models")),
             (self.eject_button, models.eject),
         ):
-            button.clicked.connect(lambda _checked=False, act=act: self._close_and(act))
+            button.clicked.connect(self.left)
+            button.clicked.connect(act)
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -357,10 +338,6 @@ class PickerMore(Translated, ScrolledText):
         self.compared.setVisible(draft is not None)
         self.details.setVisible(draft is not None)
         self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
-
-    def _close_and(self, act: Callable[[], object]) -> None:
-        self.window().close()
-        act()
 
     def _retranslate(self) -> None:
         self.race_button.setText(self.tr("Race…"))
@@ -477,11 +454,6 @@ class PickerLists(Translated, QWidget):
         """Clear the search, and show the pair in both lists."""
         self.field.clear()
         self._filter("")
-
-    def open(self) -> None:
-        """As the keyboard finds it."""
-        self.show_all()
-        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _led(self) -> OptionList:
         return next((each for each in self._options if each.is_led), self._in_sight()[0])

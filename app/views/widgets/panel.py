@@ -25,6 +25,7 @@ class Panel(QWidget):
         self._theme = theme
         self._within = parent
         self._width_px = width_px
+        self._anchor: QWidget | None = None
         self.focus_before = FocusBefore(otherwise)
         theme.changed.connect(self.update)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
@@ -52,14 +53,22 @@ class Panel(QWidget):
         self.focus_before.give_back()
 
     def open_at(self, anchor: QWidget) -> None:
-        self.place_at(anchor)
+        self._anchor = anchor
+        self._place_at(anchor)
         self.show()
+        for layout in self.findChildren(QLayout):
+            layout.activate()  # the tab order is by place
         self.raise_()
         put_in_tab_order(anchor, self)
         clicked = anchor.underMouse()
         self.first.setFocus(Qt.FocusReason.OtherFocusReason if clicked else Qt.FocusReason.TabFocusReason)
 
-    def place_at(self, anchor: QWidget) -> None:
+    def follow_window(self) -> None:
+        """The window has another size. While it is hidden the panel is open too."""
+        if self._anchor is not None and not self.isHidden():
+            self._place_at(self._anchor)
+
+    def _place_at(self, anchor: QWidget) -> None:
         """Below the button, or above it where there is more room."""
         self._measure_again()
         window = self._within
