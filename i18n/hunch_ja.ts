@@ -2535,6 +2535,13 @@
     </message>
 </context>
 <context>
+    <name>MAC_APPLICATION_MENU</name>
+    <message>
+        <source>Preferences...</source>
+        <translation>設定…</translation>
+    </message>
+</context>
+<context>
     <name>Machines</name>
     <message>
         <source>Faster is not possible with models of this family.</source>
@@ -5922,6 +5929,25 @@
     <message>
         <source>Prompts</source>
         <translation>プロンプト</translation>
+    </message>
+</context>
+<context>
+    <name>QCocoaMenuItem</name>
+    <message>
+        <source>Cut</source>
+        <translation>カット</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>コピー</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>ペースト</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>すべてを選択</translation>
     </message>
 </context>
 <context>

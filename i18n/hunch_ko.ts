@@ -2535,6 +2535,13 @@
     </message>
 </context>
 <context>
+    <name>MAC_APPLICATION_MENU</name>
+    <message>
+        <source>Preferences...</source>
+        <translation>설정…</translation>
+    </message>
+</context>
+<context>
     <name>Machines</name>
     <message>
         <source>Faster is not possible with models of this family.</source>
@@ -5922,6 +5929,25 @@
     <message>
         <source>Prompts</source>
         <translation>프롬프트</translation>
+    </message>
+</context>
+<context>
+    <name>QCocoaMenuItem</name>
+    <message>
+        <source>Cut</source>
+        <translation>오려두기</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>복사하기</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>붙여넣기</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>전체 선택</translation>
     </message>
 </context>
 <context>

@@ -2535,6 +2535,13 @@
     </message>
 </context>
 <context>
+    <name>MAC_APPLICATION_MENU</name>
+    <message>
+        <source>Preferences...</source>
+        <translation>设置…</translation>
+    </message>
+</context>
+<context>
     <name>Machines</name>
     <message>
         <source>Faster is not possible with models of this family.</source>
@@ -5922,6 +5929,25 @@
     <message>
         <source>Prompts</source>
         <translation>提示词</translation>
+    </message>
+</context>
+<context>
+    <name>QCocoaMenuItem</name>
+    <message>
+        <source>Cut</source>
+        <translation>剪切</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>Paste</source>
+        <translation>粘贴</translation>
+    </message>
+    <message>
+        <source>Select All</source>
+        <translation>全选</translation>
     </message>
 </context>
 <context>

@@ -1,7 +1,7 @@
-"""Heat and power: defers work that no user waits for, and keeps macOS from napping during replies and downloads.
+"""Heat and power: defers work that no user waits for, and keeps macOS from napping during work.
 
 Nothing is held or polled while idle, so that the Mac may sleep and the app nap. While another machine helps, the app
-does not nap: it would count as lost.
+does not nap: it would count as lost. On mains replies keep the Mac awake, too; downloads do so everywhere.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class EnergyController(QObject):
             *(each.changed for each in self._file_servings),
             models.downloads.changed,
             models.pair_changed,
+            models.library.changed,
         ):
             signal.connect(self._on_work)
         settings.changed.connect(self._on_setting)
@@ -64,15 +65,16 @@ class EnergyController(QObject):
         self.power = power  # set first: the calls below may lead here again
         if (power.spares, power.on_battery) != (before.spares, before.on_battery):
             self._engine.set_sparing(power.spares, on_battery=power.on_battery)
+            self._machine.hold(self._activity())
         self._replies.set_slowdown(self._strain())
-        if not (self._works() or power.spares):
+        if self._activity() is None and not power.spares:
             self.poll.stop()
         elif not self.poll.isActive():
             self.poll.start()
 
     def _on_work(self) -> None:
         self._machine.hold(self._activity())
-        if self._works() and not self.poll.isActive():
+        if self._activity() is not None and not self.poll.isActive():
             self.look()
 
     def _on_setting(self, name: str) -> None:
@@ -82,14 +84,13 @@ class EnergyController(QObject):
     def _activity(self) -> Activity | None:
         helps = self._lending.state.user or any(each.is_used for each in self._file_servings)
         if helps or any(entry.state in _COMING for entry in self._models.downloads.entries):
-            return Activity.DOWNLOAD
+            return Activity.NO_SLEEP
+        if self._replies.chats() or self._programs.is_asked:
+            return Activity.NO_NAP if self.power.on_battery else Activity.NO_SLEEP
         pair = self._models.pair
-        is_helped = pair.state in (PairState.LOADING, PairState.READY) and (pair.helper is not None or pair.station)
-        return Activity.REPLY if self._replies.chats() or self._programs.is_asked or is_helped else None
-
-    def _works(self) -> bool:
-        loads = self._models.pair.state is PairState.LOADING
-        return loads or self._activity() is not None
+        is_helped = pair.state is PairState.READY and (pair.helper is not None or pair.station)
+        works = is_helped or pair.state is PairState.LOADING or self._models.library.is_verifying
+        return Activity.NO_NAP if works else None
 
     def _strain(self) -> Slowdown:
         if self.power.on_battery and not self._settings.draft_on_battery:  # before heat: it turns drafts off

@@ -179,6 +179,10 @@ class LibraryController(QObject):
         self._store.stop_verifying(folder)
         self._set_upkeep(folder, Upkeep())
 
+    @property
+    def is_verifying(self) -> bool:
+        return any(each.state is UpkeepState.VERIFYING for each in self._upkeep.values())
+
     def note_deletion(self, folder: str) -> None:
         """Deletion was requested; an event reports the result."""
         self._set_upkeep(folder, Upkeep(UpkeepState.DELETING))

@@ -33,8 +33,8 @@ _FROM_OUTSIDE = -2.0  # kIOPSTimeRemainingUnlimited: on mains
 class Activity(IntEnum):
     """NSActivityOptions. Neither lets App Nap slow the process; the first also keeps the Mac from sleeping idly."""
 
-    DOWNLOAD = 0x00FFFFFF  # NSActivityUserInitiated
-    REPLY = 0x00EFFFFF  # NSActivityUserInitiatedAllowingIdleSystemSleep
+    NO_SLEEP = 0x00FFFFFF  # NSActivityUserInitiated
+    NO_NAP = 0x00EFFFFF  # NSActivityUserInitiatedAllowingIdleSystemSleep
 
 
 class Heat(IntEnum):
@@ -100,7 +100,7 @@ class Mac(EnergySource):
         self._held = None
         with self._objc.pool():
             if activity is not None:
-                reason = self._objc.string(activity.name.lower())
+                reason = self._objc.string("work")
                 token = self._objc.send(self._info, "beginActivityWithOptions:reason:", activity, reason)
                 self._held = activity, self._objc.send(token, "retain")
             if before is not None:

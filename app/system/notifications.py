@@ -1,6 +1,7 @@
 """Notifications by macOS's UserNotifications; Qt's own use a class that macOS has given up since version 11.
 
-Only for an app: macOS ends another process that asks for its notification centre.
+Only for an app: macOS ends another process that asks for its notification centre, also one that a script of an app
+has become, as the apps that `bundle` writes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_int, c_ulo
 from functools import partial
 from typing import ClassVar
 
+from app.system.bundle import own_bundle
 from app.system.bundle_files import IDENTIFIER
 from app.system.objc import Library, Methods, ObjectiveC, ServiceMethod, on_a_mac
 
@@ -63,12 +65,16 @@ class _Block(Structure):
 class UserNotifications:
     """Exists until the process ends: macOS keeps its address. Made on the GUI thread."""
 
-    def __init__(self, clicked: Callable[[str], None], library: Library = ctypes.CDLL) -> None:
-        """`clicked` gets the name of a notification, on any thread. Raises OSError or AttributeError where macOS has
-        none for this process.
+    def __init__(
+        self, clicked: Callable[[str], None], refused: Callable[[str, str, str], None], library: Library = ctypes.CDLL
+    ) -> None:
+        """`clicked` gets the name of a notification, `refused` one that is not shown; both on any thread.
+
+        Raises OSError or AttributeError where macOS has none for this process.
         """
         self.is_refused = False  # by the user, or by macOS
         self._clicked = clicked
+        self._refused = refused
         self._waiting: tuple[str, str, str] | None = None
         self._objc = ObjectiveC(_FRAMEWORK, METHODS, library)
         self._on_click = ServiceMethod(self._take_click)
@@ -97,7 +103,10 @@ class UserNotifications:
         waiting = self._waiting
         self._waiting = None
         self.is_refused = not granted
-        if not granted or waiting is None:
+        if waiting is None:
+            return
+        if not granted:
+            self._refused(*waiting)
             return
         name, title, body = waiting
         with self._objc.pool():
@@ -133,6 +142,10 @@ class UserNotifications:
         return (said or b"").decode("utf-8", "replace")
 
 
-def user_notifications(clicked: Callable[[str], None]) -> UserNotifications | None:
+def user_notifications(
+    clicked: Callable[[str], None], refused: Callable[[str, str, str], None]
+) -> UserNotifications | None:
     """What is returned has to be kept. None where Qt's are used."""
-    return on_a_mac(partial(UserNotifications, clicked), "macOS's notifications are not used", logging.INFO)
+    if own_bundle() is None:
+        return None
+    return on_a_mac(partial(UserNotifications, clicked, refused), "macOS's notifications are not used", logging.INFO)

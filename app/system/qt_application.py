@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable
 
@@ -78,6 +79,7 @@ class HunchApplication(QApplication):
 
     def __init__(self, arguments: list[str]) -> None:
         super().__init__(arguments)
+        os.environ.pop("CFProcessPath", None)  # macOS has read it; other programs that Hunch starts are not its app
         self._to_open: list[QUrl | str] = []
 
     def open_with(self, opener: Callable[[QUrl | str], None]) -> None:

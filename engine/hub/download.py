@@ -36,6 +36,7 @@ from engine.api.files import open_plain
 from engine.api.hub import FileProgress, PeerModel, Retry
 from engine.api.types import DownloadId
 from engine.hub.client import HubClient
+from engine.hub.disk_space import free_bytes
 from engine.hub.http import Hub
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision
 from engine.hub.staging import (
@@ -45,7 +46,6 @@ from engine.hub.staging import (
     SpaceNeeded,
     alone_with,
     begun_commit,
-    free_bytes,
     keep_from_backups,
     keep_only,
     lists,

@@ -25,6 +25,7 @@ from pathlib import Path
 from engine.api.errors import DiskFull
 from engine.api.files import sync_folder, write_atomically
 from engine.api.types import DeleteRefusal
+from engine.hub.disk_space import free_bytes
 from engine.hub.repository import (
     MANIFEST,
     MAX_TOTAL_BYTES,
@@ -354,11 +355,6 @@ def reserve_space(
         others = [staging for staging in under_way(root) if staging != space.staging]
         space.check(sum(max(0, recorded_bytes(each, "promised_bytes") - bytes_in(each)) for each in others))
         record(bytes_in(space.staging) + space.needed_bytes())
-
-
-def free_bytes(folder: Path) -> int:
-    """On the disk of a folder that need not be there: it may be removed, or there was no room for it."""
-    return shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
 
 
 class SpaceNeeded:

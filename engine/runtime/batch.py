@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
-from engine.caches.merging import MergedCaches, can_merge
+from engine.caches.merging import MergedCaches, can_merge, is_near
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, failure_of
 from engine.decoding.sequence import Sequence as Conversation
@@ -392,7 +392,7 @@ def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> Generator[None
     yield
     uncached = [text[row.caches.position : end + 1] for row, text, end in zip(rows, texts, ends, strict=True)]
     alone = mx.concatenate([row.feed(mx.array(tokens))[-1:] for row, tokens in zip(rows, uncached, strict=True)])
-    return _is_near(together, alone)
+    return is_near(together, alone)
 
 
 def _head_rows_agree(drafter: LoadedModel) -> Generator[None, None, bool]:
@@ -419,10 +419,4 @@ def _head_rows_agree(drafter: LoadedModel) -> Generator[None, None, bool]:
     together = head.ahead(mx.concatenate([tokens[-1:] for _, tokens, _ in texts]), read, rows.layers)
     mx.eval(together)
     yield
-    return _is_near(together, mx.concatenate(alone))
-
-
-def _is_near(together: mx.array, alone: mx.array) -> bool:
-    tolerance = 1e-3 if alone.dtype == mx.float32 else 0.05
-    difference = mx.abs(together - alone).max() / (alone.max() - alone.min())
-    return bool((difference <= tolerance).item())
+    return is_near(together, mx.concatenate(alone))

@@ -15,6 +15,7 @@ import mlx.core as mx
 from engine.api.types import Sampling
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import truncate
+from engine.caches.merging import is_near
 from engine.decoding.accept import Draft, integers
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
@@ -24,7 +25,6 @@ from engine.station.tree import FAN, Beliefs, Node, Prediction, Tree
 
 _MOST_SHARED_TOKENS = 8192  # of a conversation in which texts are computed together: a GPU copies them for each
 _TRIED_TOKENS = 8
-_TOLERANCE = 0.1
 _GREEDY = Sampling(temperature=0)
 
 Drawn = tuple[Draft, mx.array, mx.array]  # a draft of one token, the likeliest ones, and their values
@@ -116,7 +116,7 @@ class Conversation:
         mx.eval(logits)
         seconds = time.perf_counter() - began
         alone = draft.network(mx.array([[*tried.tokens, nodes[-1].token]]))[0, -1]
-        if not mx.allclose(logits[-1], alone, rtol=_TOLERANCE, atol=_TOLERANCE):
+        if not is_near(logits[-1], alone):
             raise ValueError("texts that are computed together differ from those computed one by one")
         return seconds
 

@@ -317,7 +317,7 @@ def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Cal
         used = sum(path.stat().st_size for path in models.rglob("*") if path.is_file())
         return usage._replace(free=3_200_000 - used)
 
-    monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
+    monkeypatch.setattr("engine.hub.disk_space.shutil.disk_usage", free)
     return free
 
 
@@ -381,7 +381,7 @@ def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
         second_is_there.set()
         wait(stop, seconds)
 
-    monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
+    monkeypatch.setattr("engine.hub.disk_space.shutil.disk_usage", free)
     first = other_program.install(REPO)
     assert first_looks.wait(60)
     monkeypatch.setattr(StopSignal, "wait", noted_wait)

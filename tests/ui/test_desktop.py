@@ -53,6 +53,7 @@ def waiting(harness: AppHarness) -> list[AttachedRow]:
 def look_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if another app were in front."""
     monkeypatch.setattr(QGuiApplication, "focusWindow", lambda: None)
+    monkeypatch.setattr(QGuiApplication, "applicationState", lambda: Qt.ApplicationState.ApplicationInactive)
 
 
 def ask(quick: QuickAsk, text: str) -> None:
@@ -255,6 +256,10 @@ def test_notifications(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monk
     look_away(monkeypatch)
     harness.ask(qtbot, "Another")
     assert alerts == [harness.window]
+    with monkeypatch.context() as on_a_mac:
+        on_a_mac.setattr("app.views.shell.desktop.sys", SimpleNamespace(platform="darwin"))
+        harness.ask(qtbot, "On a Mac, where the icon in the Dock would bounce until the user comes")
+    assert len(alerts) == 1
     last = harness.chats.transcript.messages[-1].id
     assert desktop.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE) == ("Hunch", "Reply finished.")
     harness.application.settings.notification_words = True

@@ -55,6 +55,8 @@ def machine() -> ScriptedMachine:
 @pytest.fixture
 def app(tmp_path: Path, qtbot: QtBot, machine: ScriptedMachine) -> Iterator[AppHarness]:
     with open_app(tmp_path, qtbot, machine=machine) as harness:
+        assert machine.held == [Activity.NO_NAP, None]  # while it loaded
+        machine.held.clear()
         yield harness
 
 
@@ -72,29 +74,35 @@ def footer(app: AppHarness) -> str:
 
 def test_work_holds_an_activity_and_rest_holds_none(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
     app.ask(qtbot, "Why?")
-    assert machine.held == [Activity.REPLY, None]
+    assert machine.held == [Activity.NO_SLEEP, None]
     app.models.install("owner/model")
-    assert machine.held[2:3] == [Activity.DOWNLOAD]
+    assert machine.held[2:3] == [Activity.NO_SLEEP]
     qtbot.waitUntil(lambda: machine.held[-1] is None)
 
     machine.held.clear()  # it is then that the app is in the background
     server, arrived = app.application.server, app.application.bridge.event_arrived
-    for request in (RequestId(7), RequestId(8)):
-        server.requests._programs.add(request)
-        arrived.emit(PromptProgress(request, 1, 2))
-    assert machine.held == [Activity.REPLY]
-    arrived.emit(Failed(RequestId(7), OutOfMemory(""), RequestStats()))
-    assert machine.held == [Activity.REPLY]
-    arrived.emit(Failed(RequestId(8), OutOfMemory(""), RequestStats()))
-    assert machine.held == [Activity.REPLY, None]
+    for power, activity in ((Power(), Activity.NO_SLEEP), (Power(on_battery=True), Activity.NO_NAP)):
+        becomes(app, machine, power)
+        for request in (RequestId(7), RequestId(8)):
+            server.requests._programs.add(request)
+            arrived.emit(PromptProgress(request, 1, 2))
+        assert machine.held == [activity]
+        arrived.emit(Failed(RequestId(7), OutOfMemory(""), RequestStats()))
+        assert machine.held == [activity]
+        arrived.emit(Failed(RequestId(8), OutOfMemory(""), RequestStats()))
+        assert machine.held == [activity, None]
+        machine.held.clear()
 
+    app.models.library.verify(MAIN.folder)
+    app.models.library.stop_verifying(MAIN.folder)
+    assert machine.held == [Activity.NO_NAP, None]
     machine.held.clear()
     for user in ("", "Air", "Air", ""):
         app.application.machines.lending.on_state(LendingState(LendingPhase.READY, user=user))
     for serving in (app.application.machines.file_serving, app.application.machines.station.file_serving):
         for used in (True, False):
             serving.on_use(used)
-    assert machine.held == [Activity.DOWNLOAD, None] * 3
+    assert machine.held == [Activity.NO_SLEEP, None] * 3
 
 
 def test_no_nap_while_another_machine_helps(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
@@ -102,17 +110,17 @@ def test_no_nap_while_another_machine_helps(app: AppHarness, qtbot: QtBot, machi
     app.models.helpers.note(MAIN.folder, (helping,))
     app.models.reload(MAIN.folder)
     assert app.models.pair.state is PairState.LOADING  # which may take minutes
-    assert machine.held == [Activity.REPLY]
+    assert machine.held == [Activity.NO_NAP]
     qtbot.waitUntil(lambda: app.models.pair.state is PairState.READY)
-    assert machine.held == [Activity.REPLY]
+    assert machine.held == [Activity.NO_NAP]
     app.models.eject()
-    assert machine.held == [Activity.REPLY, None]
+    assert machine.held == [Activity.NO_NAP, None]
 
 
 def test_no_nap_while_another_machine_drafts(app: AppHarness, machine: ScriptedMachine) -> None:
     for phase in (StationPhase.READY, StationPhase.READY, StationPhase.STARTING):
         app.application.bridge.event_arrived.emit(StationChanged(StationState(phase, "Studio")))
-    assert machine.held == [Activity.REPLY, None]
+    assert machine.held == [Activity.NO_NAP, None]
 
 
 def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:

@@ -23,6 +23,8 @@ from tests.helpers.window_pages import SETTINGS_PAGES, activity
 # What says only that there is something.
 _VAGUE = {QAccessible.Role.NoRole, QAccessible.Role.Client, QAccessible.Role.Pane}
 
+_RING_OF_MACOS = Qt.WidgetAttribute.WA_MacShowFocusRect
+
 
 def focusable(window: QWidget) -> list[QWidget]:
     """All that Tab must reach; of radio buttons only the checked one, from which arrow keys lead to the others."""
@@ -81,6 +83,8 @@ def check(window: QWidget, qtbot: QtBot) -> None:
     qtbot.waitUntil(window.isActiveWindow)
     still()
     assert unnamed(window) == []
+    two_rings = [each for each in focusable(window) if each.testAttribute(_RING_OF_MACOS)]
+    assert list(map(describe, two_rings)) == []
     assert unreached(window) == []
     assert len(focusable(window)) > 0
 

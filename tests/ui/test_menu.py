@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from PySide6.QtCore import SIGNAL, Qt
+import pytest
+from PySide6.QtCore import SIGNAL, QCoreApplication, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
@@ -14,9 +15,26 @@ from app.views.shell.menu import IS_MAC
 from app.views.shell.shortcuts import ShortcutTable, plain_words, shortcut_text, show_shortcuts
 from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
+from app.words.languages import LANGUAGES
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.stillness import still
 
+# Entries that macOS's own panels use: Qt finds them by their words in its context.
+OF_PANELS = {"cut": "Cut", "copy": "Copy", "paste": "Paste", "select_all": "Select All"}
 UNWIRED = {"import_chats", "export_chat", "export_all"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_macos_finds_what_its_panels_use(harness: AppHarness, language: str) -> None:
+    harness.application.settings.language = language
+    still()
+    actions = harness.window.menu.actions
+    found = {name for name, each in actions.items() if each.menuRole() is QAction.MenuRole.TextHeuristicRole}
+    assert found == set(OF_PANELS)
+    for name, words in OF_PANELS.items():
+        assert plain_words(actions[name]) == QCoreApplication.translate("QCocoaMenuItem", words)
+    of_qt = QCoreApplication.translate("MAC_APPLICATION_MENU", "Preferences...")
+    assert language == "en" or of_qt == plain_words(actions["settings"])
 
 
 def unconnected(harness: AppHarness) -> set[str]:

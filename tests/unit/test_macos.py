@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -72,24 +73,24 @@ def test_one_activity_is_held_at_a_time_and_none_at_rest(fake: FakeLibraries) ->
     mac = Mac(fake)
     mac.hold(None)
     assert fake.sent == []
-    mac.hold(Activity.REPLY)
-    mac.hold(Activity.REPLY)
+    mac.hold(Activity.NO_NAP)
+    mac.hold(Activity.NO_NAP)
     assert list(fake.held.values()) == [0x00EFFFFF]
     (token,) = fake.held
     assert (token, "retain") in fake.sent
-    mac.hold(Activity.DOWNLOAD)
+    mac.hold(Activity.NO_SLEEP)
     assert list(fake.held.values()) == [0x00FFFFFF]
     assert (token, "release") in fake.sent
     mac.hold(None)
     assert fake.held == {}
-    assert fake.strings == [b"reply", b"download"]
+    assert fake.strings == [b"work", b"work"]
     assert [name for _, name in fake.sent].count("release") == [name for _, name in fake.sent].count("retain") == 2
 
 
 def test_what_macos_does_not_have_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     machine = this_machine()
-    machine.hold(Activity.REPLY)
+    machine.hold(Activity.NO_NAP)
     assert type(machine) is EnergySource
     assert machine.power() == Power()
 
@@ -223,12 +224,14 @@ class FakeCenter(FakeObjectiveC):
 @pytest.mark.parametrize("granted", [True, False])
 def test_a_notification_is_shown_once_the_user_allows_it(granted: bool) -> None:
     mac = FakeCenter(granted=granted)
-    center = UserNotifications(print, mac)
+    refused = list[tuple[str, ...]]()
+    center = UserNotifications(print, lambda *words: refused.append(words), mac)
     center.show("7", "제목", "본문 — text")
     assert mac.shown == []
     mac.decide(center)
     assert sorted(mac.shown) == (sorted(text.encode() for text in ("7", "제목", "본문 — text")) if granted else [])
     assert center.is_refused is not granted
+    assert refused == ([] if granted else [("7", "제목", "본문 — text")])  # then Qt shows it
     assert mac.pools == 0
 
 
@@ -236,7 +239,7 @@ def test_a_notification_is_shown_once_the_user_allows_it(granted: bool) -> None:
 def test_a_click_names_what_was_clicked_and_is_always_acknowledged() -> None:
     clicked = list[str]()
     mac = FakeCenter()
-    center = UserNotifications(clicked.append, mac)
+    center = UserNotifications(clicked.append, print, mac)
     mac.click()
     assert (clicked, mac.done) == (["7"], 1)
 
@@ -244,7 +247,7 @@ def test_a_click_names_what_was_clicked_and_is_always_acknowledged() -> None:
         raise ValueError(name)
 
     mac = FakeCenter()
-    failing = UserNotifications(refuse, mac)
+    failing = UserNotifications(refuse, print, mac)
     mac.click()
     assert mac.done == 1
     del center, failing
@@ -253,22 +256,25 @@ def test_a_click_names_what_was_clicked_and_is_always_acknowledged() -> None:
 def test_a_process_that_is_no_app_never_asks_for_the_centre() -> None:
     mac = FakeCenter("org.python.python")
     with pytest.raises(OSError, match="not an app"):
-        UserNotifications(print, mac)
+        UserNotifications(print, print, mac)
     assert "currentNotificationCenter" not in [name for _, name in mac.sent]
 
 
 def test_macos_s_notifications_are_used_where_it_has_them_for_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     used = list[UserNotifications]()
 
-    def made(clicked: Callable[[str], None]) -> UserNotifications:
-        used.append(UserNotifications(clicked, mac))
+    def made(clicked: Callable[[str], None], refused: Callable[[str, str, str], None]) -> UserNotifications:
+        used.append(UserNotifications(clicked, refused, mac))
         return used[-1]
 
     monkeypatch.setattr(notifications, "UserNotifications", made)
     monkeypatch.setattr("sys.platform", "linux")
     mac = FakeCenter()
-    assert notifications.user_notifications(print) is None
+    assert notifications.user_notifications(print, print) is None
     monkeypatch.setattr("sys.platform", "darwin")
-    assert [notifications.user_notifications(print)] == used != []
+    assert notifications.user_notifications(print, print) is None  # Python, as the app of a tool starts it
+    assert used == []
+    monkeypatch.setattr(notifications, "own_bundle", lambda: Path("/Applications/Hunch.app"))
+    assert [notifications.user_notifications(print, print)] == used != []
     mac = FakeCenter("org.python.python")
-    assert notifications.user_notifications(print) is None
+    assert notifications.user_notifications(print, print) is None

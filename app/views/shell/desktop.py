@@ -153,6 +153,7 @@ class Notifications(QObject):
 
     chat_wanted = Signal(int)
     clicked = Signal(str)  # one of macOS's, from any thread
+    refused = Signal(str, str, str)  # by macOS, from any thread
 
     def __init__(self, settings: Settings, chats: ChatController, icon: QSystemTrayIcon, window: QWidget) -> None:
         super().__init__(window)
@@ -163,7 +164,8 @@ class Notifications(QObject):
         self._chat_id = 0
         icon.messageClicked.connect(self._on_clicked)
         self.clicked.connect(self._on_named)  # queued: not a lambda's, which runs on the thread that emits
-        self._of_macos = user_notifications(self.clicked.emit)
+        self.refused.connect(self._show)
+        self._of_macos = user_notifications(self.clicked.emit, self.refused.emit)
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)
@@ -173,13 +175,20 @@ class Notifications(QObject):
         """A reply ended, and not by the user, or waits for an answer."""
         if not self._settings.notifications or not is_away() or status is ReplyStatus.STOPPED:
             return
-        self._chat_id = chat_id
-        QApplication.alert(self._window)
+        if sys.platform != "darwin":  # where the Dock's icon would bounce until the user comes; it has a number
+            QApplication.alert(self._window)
+        words = self.words(chat_id, message_id, status)
         if self._of_macos is not None and not self._of_macos.is_refused:
-            self._of_macos.show(str(chat_id), *self.words(chat_id, message_id, status))
-        elif QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
-            self._icon.show()  # without an icon there is no message
-            self._icon.showMessage(*self.words(chat_id, message_id, status), self._icon.icon())
+            self._of_macos.show(str(chat_id), *words)
+        else:
+            self._show(str(chat_id), *words)
+
+    def _show(self, name: str, title: str, text: str) -> None:
+        """By the icon, without which Qt shows no message."""
+        self._chat_id = int(name)
+        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
+            self._icon.show()
+            self._icon.showMessage(title, text, self._icon.icon())
 
     def words(self, chat_id: int, message_id: int, status: ReplyStatus) -> tuple[str, str]:
         """Title and text."""

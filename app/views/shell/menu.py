@@ -50,6 +50,16 @@ class Entry:
     checkable: bool = False
 
 
+# Qt's on a Mac: it finds the entries that also act in the system's panels by their words, and names Settings itself.
+_OF_QT = (
+    QT_TRANSLATE_NOOP("QCocoaMenuItem", "Cut"),
+    QT_TRANSLATE_NOOP("QCocoaMenuItem", "Copy"),
+    QT_TRANSLATE_NOOP("QCocoaMenuItem", "Paste"),
+    QT_TRANSLATE_NOOP("QCocoaMenuItem", "Select All"),
+    QT_TRANSLATE_NOOP("MAC_APPLICATION_MENU", "Preferences..."),
+)
+_Found = _Role.TextHeuristicRole
+
 _BAR: tuple[MenuEntry | Entry, ...] = (
     MenuEntry("file", QT_TRANSLATE_NOOP("MenuBar", "File")),
     Entry("file", "new_chat", QT_TRANSLATE_NOOP("MenuBar", "New Chat"), _Key.New),
@@ -69,11 +79,11 @@ _BAR: tuple[MenuEntry | Entry, ...] = (
     Entry("edit", "undo", QT_TRANSLATE_NOOP("MenuBar", "Undo"), _Key.Undo, repeats=True),
     Entry("edit", "redo", QT_TRANSLATE_NOOP("MenuBar", "Redo"), _Key.Redo, repeats=True),
     Entry("edit"),
-    Entry("edit", "cut", QT_TRANSLATE_NOOP("MenuBar", "Cut"), _Key.Cut),
-    Entry("edit", "copy", QT_TRANSLATE_NOOP("MenuBar", "Copy"), _Key.Copy),
-    Entry("edit", "paste", QT_TRANSLATE_NOOP("MenuBar", "Paste"), _Key.Paste, repeats=True),
+    Entry("edit", "cut", QT_TRANSLATE_NOOP("MenuBar", "Cut"), _Key.Cut, _Found),
+    Entry("edit", "copy", QT_TRANSLATE_NOOP("MenuBar", "Copy"), _Key.Copy, _Found),
+    Entry("edit", "paste", QT_TRANSLATE_NOOP("MenuBar", "Paste"), _Key.Paste, _Found, repeats=True),
     Entry("edit", "paste_plain", QT_TRANSLATE_NOOP("MenuBar", "Paste and Match Style"), "Ctrl+Alt+Shift+V"),
-    Entry("edit", "select_all", QT_TRANSLATE_NOOP("MenuBar", "Select All"), _Key.SelectAll),
+    Entry("edit", "select_all", QT_TRANSLATE_NOOP("MenuBar", "Select All"), _Key.SelectAll, _Found),
     Entry("edit"),
     MenuEntry("find", QT_TRANSLATE_NOOP("MenuBar", "Find"), inside="edit"),
     Entry("find", "find", QT_TRANSLATE_NOOP("MenuBar", "Find in Chat…"), _Key.Find),

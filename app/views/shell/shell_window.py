@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -50,5 +50,7 @@ class ShellWindow(TakesDrops, QWidget):
 
 
 def is_away() -> bool:
-    """Whether no window of the app is active."""
+    """Whether no window of the app is active, nor a panel of the system's over one."""
+    if QGuiApplication.applicationState() is Qt.ApplicationState.ApplicationActive:
+        return not any(window.isVisible() for window in QGuiApplication.topLevelWindows())
     return QGuiApplication.focusWindow() is None

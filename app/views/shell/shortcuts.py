@@ -50,7 +50,7 @@ class ShortcutTable(QScrollArea):
         super().__init__()
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(QCoreApplication.translate("Shortcuts", "Keyboard Shortcuts"))
         self.viewport().setAutoFillBackground(False)
         keep_room_for_bar(self)

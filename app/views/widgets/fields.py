@@ -69,6 +69,7 @@ class FieldStyler(QObject):
         self._control = control
         self._theme = theme
         self._width_px = width_px
+        control.setAttribute(Qt.WidgetAttribute.WA_MacShowFocusRect, False)  # the style has a ring
         theme.changed.connect(self._restyle)
         self._restyle()
 

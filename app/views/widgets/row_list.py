@@ -17,6 +17,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 def set_up_row_list(view: QListView, theme: Theme) -> None:
     view.setFrameShape(QFrame.Shape.NoFrame)
+    view.setAttribute(Qt.WidgetAttribute.WA_MacShowFocusRect, False)
     view.viewport().setAutoFillBackground(False)
     view.setMouseTracking(True)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -39,6 +39,7 @@ class SearchField(Translated, Composing, QLineEdit):
         self.clear_button.setCursor(Qt.CursorShape.ArrowCursor)
         self.clear_button.hide()
         self.setFrame(False)
+        self.setAttribute(Qt.WidgetAttribute.WA_MacShowFocusRect, False)
         self.clear_button.clicked.connect(self._clear)
         self.textChanged.connect(lambda text: self.clear_button.setVisible(clears and bool(text)))
         self.textChanged.connect(self._tell_words)
