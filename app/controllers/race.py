@@ -224,6 +224,8 @@ class Race(QObject):
         """All laps are the same pair's: with another draft the race starts over, with another main model it ends."""
         pair = self._models.pair
         if not self.under_way:
+            if self._view.state is RaceState.DONE and (pair.main_folder, pair.draft_folder) != self._pair:
+                self._view = RaceView()  # what was found is another pair's
             self.changed.emit()  # a new race may be possible, or not
         elif not self.can_start or pair.state is PairState.UNLOADED or pair.main_folder != self._pair[0]:
             self._end(RaceState.CANCELLED)

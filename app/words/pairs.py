@@ -129,10 +129,15 @@ def gain_text(gain: PairGain) -> str:
 
 
 def gain_figure(gain: PairGain | None) -> str:
-    """ "2.1×", if the pair was measured here; of one that loses only that, since its draft is not used then."""
+    """ "2.1×", if the pair was measured here; of one that loses only that, since its draft is not used then.
+
+    A loss that no race has found is not shown: the machine may have been busy.
+    """
     if gain is None or gain.machine or gain.is_estimate:
         return ""
-    return QCoreApplication.translate("Pairs", "slower") if gain.loses else times(gain.times)
+    if gain.loses:
+        return QCoreApplication.translate("Pairs", "slower")
+    return times(gain.times) if gain.times > 1 / LEAST_TOLD else ""
 
 
 def is_known_gain(gain: PairGain | None) -> bool:

@@ -17,7 +17,10 @@ from engine.api.types import DraftingState
 _CERTAIN_ERRORS = 1.64  # z of a 90 % confidence interval
 _SURE_ERRORS = 2.6  # z of 99 %
 _CERTAIN = 1.1  # the speed-up is certain if its 90 % interval is within this factor
-_WIDEST = 0.4  # half width of the interval in logs; a wider one is not shown
+# Half width of the interval in logs, beyond which nothing is said.
+_WIDEST = 0.4
+_WIDEST_SURE = 0.6  # of what is certainly a gain or a loss
+_WIDEST_EQUAL = 0.2  # of what is as fast as without
 _MOST_STRETCHES = 40  # an even number
 _ADDED = (
     *("prompt_tokens", "cached_tokens", "generated_tokens", "rounds", "draft_rounds", "drafted", "accepted", "forced"),
@@ -141,15 +144,20 @@ class RequestStats:
         cancels out (`drafting/pass_ratio.py`). A race's figure is the same, with plain passes of its plain lap. Shared
         passes count as neither gain nor loss. The first pass ends the prefill and does not count.
 
-        1 if the difference is small and not significant. None while too little is known.
+        1 if the difference is small and not significant, and its interval narrow. None while too little is known.
         """
         own = self._own_ratio
         interval = self.speed_up_interval
         if own is None or interval is None:
             return None
-        if abs(math.log(own)) <= _SURE_ERRORS * self.plain_rounds_error:
-            return 1.0 if 1 / _CERTAIN <= own <= _CERTAIN else None
-        return self._of_whole(own)
+        if self._is_apart(own):
+            return self._of_whole(own)
+        is_equal = 1 / _CERTAIN <= own <= _CERTAIN and _CERTAIN_ERRORS * self.plain_rounds_error <= _WIDEST_EQUAL
+        return 1.0 if is_equal else None
+
+    def _is_apart(self, own: float) -> bool:
+        """Whether 2.6 standard errors do not reach 1."""
+        return abs(math.log(own)) > _SURE_ERRORS * self.plain_rounds_error
 
     @property
     def speed_up_interval(self) -> tuple[float, float] | None:
@@ -159,7 +167,7 @@ class RequestStats:
         """
         own = self._own_ratio
         error = _CERTAIN_ERRORS * self.plain_rounds_error
-        if own is None or not self.drafted or error > _WIDEST:
+        if own is None or not self.drafted or error > (_WIDEST_SURE if self._is_apart(own) else _WIDEST):
             return None
         return self._of_whole(own * math.exp(-error)), self._of_whole(own * math.exp(error))
 

@@ -107,8 +107,27 @@ def test_the_scroll_bar_of_a_tall_message_is_at_the_edge_of_the_card(composer: C
     bar = composer.edit.verticalScrollBar()
     assert bar.isVisible()
     assert bar.mapTo(composer, bar.rect().topRight()).x() == composer.width() - 1
-    lines = composer.edit.viewport().geometry()
-    assert composer.edit.x() + lines.right() < composer.attach_button.mapTo(composer, QPoint()).x()
+    button = composer.button.geometry().translated(composer.button.parentWidget().pos())
+    assert button.left() < right_of_lines(composer) <= button.right()  # as wide as the card, but for the bar
+    assert composer.edit.geometry().bottom() < button.top()
+
+
+def right_of_lines(composer: Composer) -> int:
+    return composer.edit.x() + composer.edit.viewport().geometry().right()
+
+
+@pytest.mark.parametrize("letter", ["w", "글"])
+def test_a_line_is_beside_the_buttons_until_they_have_to_go_below(composer: Composer, letter: str) -> None:
+    """As long as it is one line there; nothing goes to and fro while a word is typed or deleted."""
+    before = composer.height()
+    beside = []
+    for length in [*range(1, 120), *range(119, 0, -1)]:
+        composer.set_text(letter * length)
+        beside.append(right_of_lines(composer) < composer.attach_button.mapTo(composer, QPoint()).x())
+        assert composer.edit.document().firstBlock().layout().lineCount() == 1 or not beside[-1]
+    assert beside == sorted(beside[:119], reverse=True) + sorted(beside[119:])
+    assert set(beside) == {True, False}
+    assert composer.height() == before
 
 
 def test_the_context_meter_says_what_a_chat_can_have_and_why(composer: Composer) -> None:

@@ -324,6 +324,8 @@ def test_another_draft_begins_it_anew(app: AppHarness, qtbot: QtBot) -> None:
     app.engine.requests.clear()
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert race.view.times.pairs == LEAST_PAIRS
+    app.models.choose_draft(None)
+    assert race.view == RaceView(), "what was found is another pair's"
 
 
 def test_while_laps_are_timed_the_window_does_next_to_nothing(app: AppHarness, qtbot: QtBot) -> None:

@@ -24,6 +24,19 @@ def test_about_1_it_is_as_fast_as_without() -> None:
     assert not replace(par, plain_rounds_error=0.08).is_speed_up_certain
     assert replace(par, plain_rounds=85.0, plain_rounds_error=0.08).speed_up is None  # a gain of a sixth, perhaps
     assert replace(par, plain_rounds_error=0.3).speed_up is None
+    assert replace(par, plain_rounds_error=0.2).speed_up is None  # between a third less and a third more
+
+
+def test_a_gain_that_is_far_from_none_is_said_though_it_is_roughly_known() -> None:
+    """The second reply after a start: one plain pass was measured."""
+    gain = RequestStats(generated_tokens=101, rounds=31, drafted=100, accepted=70, plain_rounds=35.0, plain_passes=1)
+    rough = replace(gain, plain_rounds_error=0.26)
+    assert rough.speed_up == pytest.approx(100 / 35)
+    assert rough.speed_up_interval is not None
+    assert rough.speed_up_interval[0] > 1.8
+    assert not rough.is_speed_up_certain
+    assert replace(gain, plain_rounds=60.0, plain_rounds_error=0.26).speed_up is None
+    assert replace(gain, plain_rounds_error=0.4).speed_up is None
 
 
 def test_the_interval_says_how_certain_it_is() -> None:

@@ -202,7 +202,7 @@ class RaceBars(Translated, QWidget):
         is_open = self._view.verdict in (Verdict.OPEN, Verdict.KNOWN)
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            inks = (colors.faint, colors.draft) if is_open else (colors.hover, colors.hover)
+            inks = colors.faint, colors.draft
             top = 0.0
             for name, figure, length, ink in zip(self.names, self.figures, seconds, inks, strict=True):
                 line = QRectF(0, top, self.width(), line_px)
@@ -216,7 +216,7 @@ class RaceBars(Translated, QWidget):
                 painter.drawText(line, _LEFT, painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room))
                 track = QRectF(0, line.bottom() + theme.px(4), self.width(), theme.px(_BAR_PX))
                 _paint_bar(painter, track, colors.hover)
-                if length:
+                if length and is_open:
                     _paint_bar(painter, track.adjusted(0, 0, track.width() * (length / longest - 1), 0), ink)
                 top = track.bottom() + theme.px(14)
 

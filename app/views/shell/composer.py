@@ -45,6 +45,8 @@ from app.words.options import no_form_words
 _GROWS_TO = 0.4  # of the window's height
 _WORDS_NEED_PX = 180  # beside the buttons
 _BESIDE_BUTTONS_PX = 12  # between text and buttons
+_ABOVE_BUTTONS_PX = 4
+_AT_FOOT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
 _LEAST_SHARE = 1 / 16  # smallest visible arc
 SPEAKS_UP_AT = 0.8
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
@@ -371,6 +373,7 @@ class Composer(Translated, QWidget):
         self.unable_to_keep_form = ""  # the model's name, where the chat wants a form that it cannot keep to
         self._main = ""  # as the settings name it
         self._needs_other = False
+        self._has_buttons_below = False
         self._tokens = _Tokens()
         self.excess = 0  # tokens that the message is too long by
         self.edit = MessageEdit(theme, self)
@@ -439,17 +442,19 @@ class Composer(Translated, QWidget):
         self.unsent.restore(chats.keeping.unsent(), chats.chat_id)
 
     def _arrange(self) -> None:
-        """The field is as wide as the card, with its scroll bar at the card's edge; its lines end left of the
-        buttons."""
+        """The field is as wide as the card, with its scroll bar at the card's edge. One line ends left of the buttons,
+        several are above them.
+        """
         self._foot = QWidget(self)
         self._foot.installEventFilter(self)
         buttons = (self.ring, self.effort, self.tools_button, self.attach_button, self.button)
         arrange(QHBoxLayout(self._foot), *buttons, spacing=8, margins=(0, 0, 0, 0))
-        both = QGridLayout()
-        both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
-        both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+        self._both = QGridLayout()
+        self._both.setVerticalSpacing(_ABOVE_BUTTONS_PX)
+        self._both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._both.addWidget(self._foot, 0, 0, _AT_FOOT)
         project = (self.project, 0, Qt.AlignmentFlag.AlignLeft)
-        rows = (project, self.attached, both, self.queue_note, self.unseen_note)
+        rows = (project, self.attached, self._both, self.queue_note, self.unseen_note)
         self._column = arrange(QVBoxLayout(self), *rows, spacing=4)
 
     def show_for(self, main: str) -> None:
@@ -571,13 +576,19 @@ class Composer(Translated, QWidget):
         self._show_button()
 
     def eventFilter(self, _foot: QObject, event: QEvent) -> bool:
-        """The lines end left of the buttons, however many there are."""
+        """Another number of buttons leaves other room."""
         if event.type() == QEvent.Type.LayoutRequest:
-            self._keep_room()
+            self._fit()
         return False
 
-    def _keep_room(self) -> None:
-        self.edit.set_room_right(self._foot.sizeHint().width() + self._theme.px(_BESIDE_BUTTONS_PX))
+    def _place_buttons(self) -> None:
+        """Beside a line that has room there, else below."""
+        beside_px = self._foot.sizeHint().width() + self._theme.px(_BESIDE_BUTTONS_PX)
+        below = self.edit.needs_lines(self.edit.width() - beside_px)
+        if below != self._has_buttons_below:
+            self._has_buttons_below = below
+            self._both.addWidget(self._foot, int(below), 0, _AT_FOOT)
+        self.edit.set_room_right(self._padding() if below else beside_px)
 
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -652,11 +663,14 @@ class Composer(Translated, QWidget):
         self.button.setEnabled(self._generating or can_submit)
 
     def _fit(self) -> None:
+        self._place_buttons()
         line_px = self.edit.fontMetrics().lineSpacing()
         beside = (self.project, self.attached, self.queue_note, self.unseen_note)  # they count as well
         others = sum(
             max(each.minimumHeight(), each.minimumSizeHint().height()) for each in beside if not each.isHidden()
         )
+        if self._has_buttons_below:
+            others += self._foot.sizeHint().height() + _ABOVE_BUTTONS_PX
         least = line_px * (1 if others else 2)
         most = max(least, self.window().height() * _GROWS_TO - self._padding() * 2 - others)
         self.edit.setFixedHeight(self.edit.fitting_height(most))
@@ -682,7 +696,6 @@ class Composer(Translated, QWidget):
         self._column.setContentsMargins(self._theme.px(18), edge, 0, edge)
         for part in (self._foot, self.queue_note, self.unseen_note):
             part.setContentsMargins(0, 0, edge, 0)
-        self._keep_room()
         self._fit()
         self.update()
 

@@ -123,13 +123,21 @@ class SettingRow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._place_control()
+
+    def _place_control(self) -> None:
         control_px = max(self.control.sizeHint().width(), self.control.minimumWidth())
-        beside = event.size().width() >= control_px + _BESIDE_GAP_PX + self._theme.px(_WORDS_NEED_PX)
+        beside = self.width() >= control_px + _BESIDE_GAP_PX + self._words_need_px()
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         self._row.setSpacing(_BESIDE_GAP_PX if beside else _BELOW_GAP_PX)
         self._row.setAlignment(self.control, _BESIDE if beside else self._below())
         if self._keeps_height:
             self._fit_height()
+
+    def _words_need_px(self) -> int:
+        """Beside the control; a short name needs less than a sentence."""
+        lines = (QFontMetricsF(label.font()).horizontalAdvance(label.text()) for label in (self.name, self.explanation))
+        return min(self._theme.px(_WORDS_NEED_PX), ceil(max(lines)))
 
     def _below(self) -> Qt.AlignmentFlag:
         """A field to type in has the whole width there."""
@@ -138,6 +146,7 @@ class SettingRow(QWidget):
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self._words.set_words(name, explanation)
+        self._place_control()
         self.control.setAccessibleName(name)
         self.control.setAccessibleDescription(explanation)
 
