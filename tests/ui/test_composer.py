@@ -107,9 +107,10 @@ def test_the_scroll_bar_of_a_tall_message_is_at_the_edge_of_the_card(composer: C
     bar = composer.edit.verticalScrollBar()
     assert bar.isVisible()
     assert bar.mapTo(composer, bar.rect().topRight()).x() == composer.width() - 1
-    button = composer.button.geometry().translated(composer.button.parentWidget().pos())
-    assert button.left() < right_of_lines(composer) <= button.right()  # as wide as the card, but for the bar
-    assert composer.edit.geometry().bottom() < button.top()
+    button = composer.button
+    left = button.mapTo(composer, QPoint())
+    assert left.x() < right_of_lines(composer) <= left.x() + button.width()  # as wide as the card, but for the bar
+    assert composer.edit.geometry().bottom() < left.y()
 
 
 def right_of_lines(composer: Composer) -> int:
