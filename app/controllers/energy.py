@@ -38,6 +38,7 @@ class EnergyController(QObject):
         self._engine = engine
         self._settings = settings
         self._replies = chats.replies
+        self._exchanges = chats.exchanges
         self._models = models
         self._programs = server.requests
         self._lending = machines.lending
@@ -47,6 +48,7 @@ class EnergyController(QObject):
         self.poll.timeout.connect(self.look)
         for signal in (
             self._replies.changed,
+            chats.exchanges.waits_changed,
             server.requests.asked,
             self._lending.changed,
             *(each.changed for each in self._file_servings),
@@ -85,7 +87,8 @@ class EnergyController(QObject):
         helps = self._lending.state.user or any(each.is_used for each in self._file_servings)
         if helps or any(entry.state in _COMING for entry in self._models.downloads.entries):
             return Activity.NO_SLEEP
-        if self._replies.chats() or self._programs.is_asked:
+        written = self._replies.live.keys() - set(self._exchanges.waiting)
+        if written or self._programs.is_asked:
             return Activity.NO_NAP if self.power.on_battery else Activity.NO_SLEEP
         pair = self._models.pair
         is_helped = pair.state is PairState.READY and (pair.helper is not None or pair.station)

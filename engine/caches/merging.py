@@ -185,8 +185,10 @@ def _pour(row: tuple[mx.array, mx.array, int], leaf: Any, back: int) -> None:
 def is_near(together: mx.array, alone: mx.array) -> bool:
     """Whether what was computed for texts together is what each gives alone, but for rounding."""
     tolerance = 1e-3 if alone.dtype == mx.float32 else 0.05
-    difference = mx.abs(together - alone).max() / (alone.max() - alone.min())
-    return bool((difference <= tolerance).item())
+    finite = mx.isfinite(alone)
+    spread = mx.where(finite, alone, -mx.inf).max() - mx.where(finite, alone, mx.inf).min()
+    difference = mx.where(together == alone, 0, mx.abs(together - alone)).max()
+    return bool((difference <= tolerance * spread).item())
 
 
 def _joined(slots: Sequence[mx.array | None]) -> mx.array | None:

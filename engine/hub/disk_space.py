@@ -23,9 +23,17 @@ _SINT64 = 4  # kCFNumberSInt64Type
 
 def free_bytes(folder: Path) -> int:
     """On the disk of a folder that need not be there: it may be removed, or there was no room for it."""
-    there = next(each for each in (folder, *folder.parents) if each.exists())
-    free = shutil.disk_usage(there).free
-    return max(free, bytes_for_important_usage(there)) if sys.platform == "darwin" else free
+    return shutil.disk_usage(_there(folder)).free
+
+
+def bytes_to_have(folder: Path) -> int:
+    """With what the system makes free for a download."""
+    free = free_bytes(folder)
+    return max(free, bytes_for_important_usage(_there(folder))) if sys.platform == "darwin" else free
+
+
+def _there(folder: Path) -> Path:
+    return next(each for each in (folder, *folder.parents) if each.exists())
 
 
 def bytes_for_important_usage(folder: Path, library: Callable[[str], Any] = ctypes.CDLL) -> int:

@@ -440,7 +440,7 @@ class Download:
     def _storage_error(self, error: OSError) -> DownloadError:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             if self._space is not None:
-                return self._space.disk_full()
+                return self._space.disk_full(free_bytes(self._root))
             return DiskFull(self.repository, self._tuning.disk_reserve_bytes, free_bytes(self._root))
         return StorageFailed(self.repository, str(self._root), error.strerror or str(error))
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from engine.api.errors import DiskFull
 from engine.api.files import sync_folder, write_atomically
 from engine.api.types import DeleteRefusal
-from engine.hub.disk_space import free_bytes
+from engine.hub.disk_space import bytes_to_have
 from engine.hub.repository import (
     MANIFEST,
     MAX_TOTAL_BYTES,
@@ -375,11 +375,12 @@ class SpaceNeeded:
 
     def check(self, others_bytes: int) -> None:
         """Raises DiskFull if less than this plus `others_bytes` is free."""
-        if self._files and free_bytes(self._folder) < self._with_reserve() + others_bytes:
-            raise self.disk_full(others_bytes)
+        available_bytes = bytes_to_have(self._folder)
+        if self._files and available_bytes < self._with_reserve() + others_bytes:
+            raise self.disk_full(available_bytes, others_bytes)
 
-    def disk_full(self, others_bytes: int = 0) -> DiskFull:
-        return DiskFull(self._repository, self._with_reserve(), free_bytes(self._folder), others_bytes)
+    def disk_full(self, available_bytes: int, others_bytes: int = 0) -> DiskFull:
+        return DiskFull(self._repository, self._with_reserve(), available_bytes, others_bytes)
 
     def _with_reserve(self) -> int:
         return self.needed_bytes() + self._reserve_bytes

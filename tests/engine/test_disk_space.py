@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.hub import disk_space
-from engine.hub.disk_space import bytes_for_important_usage, free_bytes
+from engine.hub.disk_space import bytes_for_important_usage, bytes_to_have, free_bytes
 
 URL, NUMBER, KEY = 11, 12, 13
 
@@ -68,4 +68,5 @@ def test_downloads_have_the_larger_of_both(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     monkeypatch.setattr("engine.hub.disk_space.sys", SimpleNamespace(platform="darwin"))
     monkeypatch.setattr(disk_space, "bytes_for_important_usage", lambda folder: usage.free + more)
-    assert free_bytes(tmp_path / "not there") == max(usage.free, usage.free + more)
+    assert bytes_to_have(tmp_path / "not there") == max(usage.free, usage.free + more)
+    assert free_bytes(tmp_path / "not there") == usage.free

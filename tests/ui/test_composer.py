@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.composer import Composer
+from tests.helpers.app_harness import open_app
 from tests.helpers.composing import compose, paste
 from tests.helpers.double_click import double_click
 from tests.helpers.stillness import still
@@ -110,7 +112,8 @@ def test_the_scroll_bar_of_a_tall_message_is_at_the_edge_of_the_card(composer: C
     button = composer.button
     left = button.mapTo(composer, QPoint())
     assert left.x() < right_of_lines(composer) <= left.x() + button.width()  # as wide as the card, but for the bar
-    assert composer.edit.geometry().bottom() < left.y()
+    lines = composer.edit.viewport()
+    assert lines.mapTo(composer, lines.rect().bottomLeft()).y() < left.y()
 
 
 def right_of_lines(composer: Composer) -> int:
@@ -250,3 +253,19 @@ def test_a_double_click_on_send_does_not_stop_what_it_has_sent(composer: Compose
     with qtbot.waitSignal(composer.stop_requested):
         QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
     assert composer.edit.hasFocus()
+
+
+def test_in_a_small_window_the_lines_have_the_height(tmp_path: Path, qtbot: QtBot) -> None:
+    """With the buttons below hardly any would be seen."""
+    with open_app(tmp_path, qtbot) as harness:
+        composer = harness.window.composer
+        harness.application.theme.set_scale(2.0)
+        for height, is_below in ((480, False), (900, True)):
+            harness.window.resize(720, height)
+            composer.set_text("line\n" * 12)
+            still()
+            lines = composer.edit.viewport()
+            line_px = composer.edit.fontMetrics().lineSpacing()
+            assert lines.height() >= (4 if is_below else 3) * line_px
+            top = composer.button.mapTo(composer, QPoint()).y()
+            assert (lines.mapTo(composer, lines.rect().bottomLeft()).y() < top) == is_below

@@ -30,6 +30,8 @@ from engine import (
 )
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
+from tests.helpers.tool_calls import MODELS
+from tests.ui.test_calls import Window
 
 HOT = Power(Heat.SERIOUS)
 
@@ -157,3 +159,12 @@ def test_on_battery(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine, mon
     app.ask(qtbot, "And back on power?")
     modes = [request.speculation.mode for request in app.engine.requests]
     assert modes == [SpeculationMode.AUTO, SpeculationMode.OFF, SpeculationMode.OFF, SpeculationMode.AUTO]
+
+
+def test_a_question_that_waits_for_the_user_keeps_no_mac_awake(
+    tmp_path: Path, qtbot: QtBot, machine: ScriptedMachine
+) -> None:
+    with open_app(tmp_path, qtbot, models=MODELS, machine=machine) as app:
+        Window(app, qtbot)  # until its question is shown
+        assert app.chats.exchanges.waiting
+        assert machine.held[-2:] == [Activity.NO_SLEEP, None]

@@ -46,7 +46,7 @@ _GROWS_TO = 0.4  # of the window's height
 _WORDS_NEED_PX = 180  # beside the buttons
 _BESIDE_BUTTONS_PX = 12  # between text and buttons
 _ABOVE_BUTTONS_PX = 4
-_AT_FOOT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
+_LEAST_LINES = 3  # above them
 _LEAST_SHARE = 1 / 16  # smallest visible arc
 SPEAKS_UP_AT = 0.8
 _Shown = tuple[str, tuple[str, str], ModelOffer | None, str, bool]
@@ -373,7 +373,6 @@ class Composer(Translated, QWidget):
         self.unable_to_keep_form = ""  # the model's name, where the chat wants a form that it cannot keep to
         self._main = ""  # as the settings name it
         self._needs_other = False
-        self._has_buttons_below = False
         self._tokens = _Tokens()
         self.excess = 0  # tokens that the message is too long by
         self.edit = MessageEdit(theme, self)
@@ -449,12 +448,11 @@ class Composer(Translated, QWidget):
         self._foot.installEventFilter(self)
         buttons = (self.ring, self.effort, self.tools_button, self.attach_button, self.button)
         arrange(QHBoxLayout(self._foot), *buttons, spacing=8, margins=(0, 0, 0, 0))
-        self._both = QGridLayout()
-        self._both.setVerticalSpacing(_ABOVE_BUTTONS_PX)
-        self._both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._both.addWidget(self._foot, 0, 0, _AT_FOOT)
+        both = QGridLayout()
+        both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
+        both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
         project = (self.project, 0, Qt.AlignmentFlag.AlignLeft)
-        rows = (project, self.attached, self._both, self.queue_note, self.unseen_note)
+        rows = (project, self.attached, both, self.queue_note, self.unseen_note)
         self._column = arrange(QVBoxLayout(self), *rows, spacing=4)
 
     def show_for(self, main: str) -> None:
@@ -581,14 +579,21 @@ class Composer(Translated, QWidget):
             self._fit()
         return False
 
-    def _place_buttons(self) -> None:
-        """Beside a line that has room there, else below."""
-        beside_px = self._foot.sizeHint().width() + self._theme.px(_BESIDE_BUTTONS_PX)
-        below = self.edit.needs_lines(self.edit.width() - beside_px)
-        if below != self._has_buttons_below:
-            self._has_buttons_below = below
-            self._both.addWidget(self._foot, int(below), 0, _AT_FOOT)
-        self.edit.set_room_right(self._padding() if below else beside_px)
+    def _leave_room(self, most_px: float) -> int:
+        """For the buttons: below several lines, unless hardly any would be seen above, else beside. Returns the room
+        below, which is a part of `most_px`.
+
+        It may be called while the layout places the field, which must not change then.
+        """
+        foot = self._foot.sizeHint()
+        beside_px = foot.width() + self._theme.px(_BESIDE_BUTTONS_PX)
+        below_px = foot.height() + _ABOVE_BUTTONS_PX
+        has_room = most_px - below_px >= _LEAST_LINES * self.edit.fontMetrics().lineSpacing()
+        if has_room and self.edit.needs_lines(self.edit.width() - beside_px):
+            self.edit.set_room(self._padding(), below_px)
+            return below_px
+        self.edit.set_room(beside_px, 0)
+        return 0
 
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -663,17 +668,15 @@ class Composer(Translated, QWidget):
         self.button.setEnabled(self._generating or can_submit)
 
     def _fit(self) -> None:
-        self._place_buttons()
         line_px = self.edit.fontMetrics().lineSpacing()
         beside = (self.project, self.attached, self.queue_note, self.unseen_note)  # they count as well
         others = sum(
             max(each.minimumHeight(), each.minimumSizeHint().height()) for each in beside if not each.isHidden()
         )
-        if self._has_buttons_below:
-            others += self._foot.sizeHint().height() + _ABOVE_BUTTONS_PX
         least = line_px * (1 if others else 2)
         most = max(least, self.window().height() * _GROWS_TO - self._padding() * 2 - others)
-        self.edit.setFixedHeight(self.edit.fitting_height(most))
+        below_px = self._leave_room(most)
+        self.edit.setFixedHeight(self.edit.fitting_height(most - below_px) + below_px)
         # At once, not when the card's own layout comes round: otherwise the first frame clips the new line.
         self._column.activate()
         self.updateGeometry()

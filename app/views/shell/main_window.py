@@ -38,6 +38,7 @@ from app.views.shell.window_tools import WindowTools
 from app.views.widgets.arrange import arrange
 from app.views.widgets.banner import BannerText, problem_text
 from app.views.widgets.focus import chain, in_reading_order
+from app.views.widgets.panel import Panel
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import bar_room_px
 from app.views.widgets.translated import Translated
@@ -239,7 +240,7 @@ class MainColumn(QObject):
                 self._stack.addWidget(page)
                 page.installEventFilter(self)
         self._stack.setCurrentWidget(page)
-        page.stackUnder(self._window.banner)  # Qt raises it
+        page.lower()  # Qt raises it, over notices and panels
         at_top = self._transcript is None or not self._transcript.verticalScrollBar().value()
         self._window.header.set_line(page is self._transcript and not at_top)
 
@@ -405,7 +406,7 @@ class MainWindow(Translated, ShellWindow):
         assert self._chats is not None
         assert self._models is not None
         panel = ChatToolsPanel(self._theme, self, self._chats.tools, self._models, self.composer.take_focus)
-        self.resized.connect(panel.follow_window)
+        self.banner.appeared.connect(panel.raise_)
         for button in (panel.settings_button, panel.find_button):
             button.clicked.connect(panel.hide)
         panel.settings_button.clicked.connect(lambda: self.settings_requested.emit("tools"))
@@ -464,7 +465,7 @@ class MainWindow(Translated, ShellWindow):
         picker = Picker(self._theme, self, self._models, self._chats)
         picker.more.speculation.chosen.connect(self.speculation.choose)
         picker.more.race_requested.connect(self.speculation.race.trigger)
-        self.resized.connect(picker.follow_window)
+        self.banner.appeared.connect(picker.raise_)
         return picker
 
     def open_picker(self) -> None:
@@ -518,7 +519,7 @@ class MainWindow(Translated, ShellWindow):
     def follow(self, action: NoticeAction | None, refused: tuple[str, str] | None = None) -> None:
         """Carry out the action of a notice's button. `refused`: the pair that it is about."""
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
-            self.open_picker()
+            self.picker.open_from(self.header.chip)
         elif action == NoticeAction.OPEN_MODELS:
             self.models_view.show()
         elif action == NoticeAction.INSTALL_MODEL:
@@ -568,6 +569,11 @@ class MainWindow(Translated, ShellWindow):
         """Tab goes through the window part by part, in whatever order widgets were created."""
         sidebar = in_reading_order(self.sidebar) if self.sidebar.isVisible() else []
         chain([*sidebar, *self._column.tab_stops()])
+        inside: QWidget | None = self.focusWidget()
+        while inside is not None and not isinstance(inside, Panel):
+            inside = inside.parentWidget()
+        if inside is not None:
+            inside.put_after_button()
         return super().focusNextPrevChild(forward)
 
     def _retranslate(self) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat_lists import Visibility
@@ -52,5 +52,6 @@ class ShellWindow(TakesDrops, QWidget):
 def is_away() -> bool:
     """Whether no window of the app is active, nor a panel of the system's over one."""
     if QGuiApplication.applicationState() is Qt.ApplicationState.ApplicationActive:
-        return not any(window.isVisible() for window in QGuiApplication.topLevelWindows())
+        seen = (each for each in QGuiApplication.topLevelWindows() if each.isVisible())
+        return all(each.visibility() == QWindow.Visibility.Minimized for each in seen)
     return QGuiApplication.focusWindow() is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QInputMethodEvent, QKeyEvent, QPalette, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -51,10 +51,11 @@ class MessageEdit(Composing, LongText):
         self._hint = hint
         self.setPlaceholderText("" if self.composed else hint)
 
-    def set_room_right(self, room_px: int) -> None:
-        """Between the lines and the scroll bar."""
-        self.setViewportMargins(0, 0, room_px, 0)
-        self.setMinimumWidth(room_px + self.minimumSizeHint().width())
+    def set_room(self, right_px: int, below_px: int) -> None:
+        """Between the lines and the scroll bar, and below them."""
+        if self.viewportMargins() != QMargins(0, 0, right_px, below_px):
+            self.setViewportMargins(0, 0, right_px, below_px)
+        self.setMinimumWidth(right_px + self.minimumSizeHint().width())
 
     def needs_lines(self, width_px: int) -> bool:
         """Whether the text, with what is composed, is wider than that, or has several lines anyway."""
@@ -82,7 +83,7 @@ class MessageEdit(Composing, LongText):
         return height
 
     def fitting_height(self, most: float) -> int:
-        """As high as its lines, at least one and at most this; from there on with a scroll bar."""
+        """As high as its lines, at least one and at most this; from there on with a scroll bar. Without room below."""
         wanted = max(self.fontMetrics().lineSpacing(), self.text_height(most))
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if wanted > most else policy.ScrollBarAlwaysOff)

@@ -1,12 +1,13 @@
 """A panel over a window that opens from a button. It is part of the window, so that input methods work in it, and
-closes when the focus goes elsewhere."""
+closes when the focus goes elsewhere or something else is clicked. It follows its button.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QKeyEvent, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtGui import QHideEvent, QKeyEvent, QMouseEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QLayout, QMenu, QWidget
 
 from app.theme import Theme
@@ -16,6 +17,7 @@ from app.views.widgets.painting import paint_surface
 _FROM_BUTTON_PX = 6
 _FROM_EDGE_PX = 12
 _LEAST_PX = 200
+_PLACING = (QEvent.Type.Move, QEvent.Type.Resize)
 
 
 class Panel(QWidget):
@@ -27,6 +29,9 @@ class Panel(QWidget):
         self._width_px = width_px
         self._anchor: QWidget | None = None
         self.focus_before = FocusBefore(otherwise)
+        self._placing = QTimer(self, singleShot=True, interval=0)  # after the layouts
+        self._placing.timeout.connect(self._follow)
+        theme.changed.connect(self._placing.start)
         theme.changed.connect(self.update)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
         self.hide()
@@ -44,6 +49,11 @@ class Panel(QWidget):
         if self.isVisible():
             self.leave()
         else:
+            self.open_from(anchor)
+
+    def open_from(self, anchor: QWidget) -> None:
+        """Does nothing while it is open."""
+        if not self.isVisible():
             self.focus_before.remember()
             self.open_at(anchor)
 
@@ -59,14 +69,42 @@ class Panel(QWidget):
         for layout in self.findChildren(QLayout):
             layout.activate()  # the tab order is by place
         self.raise_()
-        put_in_tab_order(anchor, self)
+        self.put_after_button()
         clicked = anchor.underMouse()
         self.first.setFocus(Qt.FocusReason.OtherFocusReason if clicked else Qt.FocusReason.TabFocusReason)
 
-    def follow_window(self) -> None:
-        """The window has another size. While it is hidden the panel is open too."""
+    def _follow(self) -> None:
+        """Its button is elsewhere. While the window is hidden the panel is open too."""
         if self._anchor is not None and not self.isHidden():
             self._place_at(self._anchor)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        anchor = self._anchor
+        if not isinstance(watched, QWidget) or anchor is None:
+            return False
+        if kind in _PLACING and (watched is anchor or watched.isAncestorOf(anchor)):
+            self._placing.start()
+        elif kind == QEvent.Type.MouseButtonPress and self._is_beside(watched) and watched is not anchor:
+            self.focus_before.forget()
+            self.hide()
+        return False
+
+    def _is_beside(self, widget: QWidget) -> bool:
+        return widget.window() is self.window() and widget is not self and not self.isAncestorOf(widget)
+
+    def put_after_button(self) -> None:
+        """In the tab order, with what is shown in it now."""
+        if self._anchor is not None:
+            put_in_tab_order(self._anchor, self)
 
     def _place_at(self, anchor: QWidget) -> None:
         """Below the button, or above it where there is more room."""
@@ -99,6 +137,10 @@ class Panel(QWidget):
         else:
             self.focus_before.forget()
             self.hide()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """In the window it would be a click beside the panel."""
+        event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys outside a field are consumed: in the window they would close the panel."""
