@@ -219,6 +219,11 @@ class ToolsController(QObject):
         self._options.choose_texts(TOOLS, [*kept, *(sorted(asked) if on else ())])
 
     @property
+    def chat_id(self) -> int:
+        """Of the open chat."""
+        return self._options.chat_id
+
+    @property
     def folders(self) -> tuple[str, ...]:
         """Files and folders that the open chat's tools may read."""
         return self._options.texts(self._options.chat_id, FOLDERS)

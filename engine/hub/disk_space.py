@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int64, c_long, c_ubyte, c_void_p, cast
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,9 @@ def free_bytes(folder: Path) -> int:
 def bytes_to_have(folder: Path) -> int:
     """With what the system makes free for a download."""
     free = free_bytes(folder)
-    return max(free, bytes_for_important_usage(_there(folder))) if sys.platform == "darwin" else free
+    with suppress(OSError, AttributeError):  # of a macOS that has no such function
+        return max(free, bytes_for_important_usage(_there(folder))) if sys.platform == "darwin" else free
+    return free
 
 
 def _there(folder: Path) -> Path:

@@ -191,8 +191,10 @@ def test_files_are_chosen_where_a_tool_reads_them(
     panel.lines["/read_file"].switch.click()
     assert panel.folders.isVisible()
     assert panel.folders.none.isVisible()
-    panel.folders.add([notes, plan])
-    panel.folders.add([notes])
+    chat_id = tools.chat_id
+    panel.folders.add(chat_id, [notes, plan])
+    panel.folders.add(chat_id, [notes])
+    panel.folders.add(chat_id + 1, ["/elsewhere"])  # chosen for a chat that was left
     assert tools.folders == (notes, plan)
     assert not panel.folders.none.isVisible()
     tools.choose_folders(())

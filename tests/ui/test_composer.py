@@ -109,6 +109,7 @@ def test_the_scroll_bar_of_a_tall_message_is_at_the_edge_of_the_card(composer: C
     bar = composer.edit.verticalScrollBar()
     assert bar.isVisible()
     assert bar.mapTo(composer, bar.rect().topRight()).x() == composer.width() - 1
+    assert composer.childAt(bar.mapTo(composer, bar.rect().bottomLeft())) is bar  # no button lies over it
     button = composer.button
     left = button.mapTo(composer, QPoint())
     assert left.x() < right_of_lines(composer) <= left.x() + button.width()  # as wide as the card, but for the bar

@@ -251,13 +251,14 @@ def test_without_a_model_the_words_stay(tmp_path: Path, qtbot: QtBot) -> None:
 def test_notifications(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
+    monkeypatch.setattr(sys, "platform", "linux")
     harness.ask(qtbot, "Secret question")
     assert alerts == []
     look_away(monkeypatch)
     harness.ask(qtbot, "Another")
     assert alerts == [harness.window]
     with monkeypatch.context() as on_a_mac:
-        on_a_mac.setattr("app.views.shell.desktop.sys", SimpleNamespace(platform="darwin"))
+        on_a_mac.setattr(sys, "platform", "darwin")
         harness.ask(qtbot, "On a Mac, where the icon in the Dock would bounce until the user comes")
     assert len(alerts) == 1
     last = harness.chats.transcript.messages[-1].id
@@ -405,6 +406,7 @@ def test_announcements(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monk
     told.clear()
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
+    monkeypatch.setattr(sys, "platform", "linux")
     look_away(monkeypatch)
     harness.engine.scripts.append(Script(pieces=("Half",), error=OutOfMemory("")))
     harness.ask(qtbot, "Fails")

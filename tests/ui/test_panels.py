@@ -86,6 +86,7 @@ def test_a_click_beside_it_closes_it(
     clicked, at = place(harness)
     QTest.mouseClick(clicked, LEFT, pos=at)
     assert not picker.isVisible()
+    assert harness.window.composer.edit.hasFocus()  # where it was; a button would be pressed by the next Space
 
 
 def test_it_follows_its_button(picker: Picker, harness: AppHarness, qtbot: QtBot) -> None:

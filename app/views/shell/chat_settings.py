@@ -296,7 +296,7 @@ class ChatSettingsButton(Translated, IconButton):
 
     def _close(self) -> None:
         if self._is_open:
-            self.panel.hide()
+            self.panel.leave()
         if "panel" in vars(self):
             self.panel.form.leave()
             self.panel.presets.leave_chat()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
@@ -139,11 +139,13 @@ class FoldersRow(Translated, QWidget):
         dialog = QFileDialog(self.window(), self.name.text())
         dialog.setFileMode(mode)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(self.add)
+        dialog.filesSelected.connect(partial(self.add, self._tools.chat_id))
         dialog.open()
 
-    def add(self, paths: list[str]) -> None:
-        self._tools.choose_folders(dict.fromkeys((*self._tools.folders, *paths)))
+    def add(self, chat_id: int, paths: list[str]) -> None:
+        """Not to another chat that was opened meanwhile."""
+        if chat_id == self._tools.chat_id:
+            self._tools.choose_folders(dict.fromkeys((*self._tools.folders, *paths)))
 
     def _retranslate(self) -> None:
         self.name.setText(self.tr("Files and folders to read"))
@@ -181,7 +183,7 @@ class ChatToolsPanel(Translated, Panel):
         self._retranslate()
 
     def _on_changed(self) -> None:
-        if self.isVisible():
+        if not self.isHidden():
             self.show_tools()
 
     def _arrange(self) -> None:

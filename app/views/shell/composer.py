@@ -448,9 +448,11 @@ class Composer(Translated, QWidget):
         self._foot.installEventFilter(self)
         buttons = (self.ring, self.effort, self.tools_button, self.attach_button, self.button)
         arrange(QHBoxLayout(self._foot), *buttons, spacing=8, margins=(0, 0, 0, 0))
-        both = QGridLayout()
-        both.addWidget(self.edit, 0, 0, Qt.AlignmentFlag.AlignVCenter)
-        both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+        both = self._both = QGridLayout()
+        both.setHorizontalSpacing(0)
+        both.setColumnStretch(0, 1)
+        both.addWidget(self.edit, 0, 0, 1, 2, Qt.AlignmentFlag.AlignVCenter)
+        both.addWidget(self._foot, 0, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)  # beside the bar
         project = (self.project, 0, Qt.AlignmentFlag.AlignLeft)
         rows = (project, self.attached, both, self.queue_note, self.unseen_note)
         self._column = arrange(QVBoxLayout(self), *rows, spacing=4)
@@ -586,7 +588,7 @@ class Composer(Translated, QWidget):
         It may be called while the layout places the field, which must not change then.
         """
         foot = self._foot.sizeHint()
-        beside_px = foot.width() + self._theme.px(_BESIDE_BUTTONS_PX)
+        beside_px = foot.width() + self._theme.px(_BESIDE_BUTTONS_PX) + self._both.columnMinimumWidth(1)
         below_px = foot.height() + _ABOVE_BUTTONS_PX
         has_room = most_px - below_px >= _LEAST_LINES * self.edit.fontMetrics().lineSpacing()
         if has_room and self.edit.needs_lines(self.edit.width() - beside_px):
@@ -697,7 +699,8 @@ class Composer(Translated, QWidget):
         self.edit.restyle()
         edge = self._padding()
         self._column.setContentsMargins(self._theme.px(18), edge, 0, edge)
-        for part in (self._foot, self.queue_note, self.unseen_note):
+        self._both.setColumnMinimumWidth(1, max(edge, self.edit.verticalScrollBar().sizeHint().width()))
+        for part in (self.queue_note, self.unseen_note):
             part.setContentsMargins(0, 0, edge, 0)
         self._fit()
         self.update()

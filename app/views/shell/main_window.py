@@ -407,6 +407,7 @@ class MainWindow(Translated, ShellWindow):
         assert self._models is not None
         panel = ChatToolsPanel(self._theme, self, self._chats.tools, self._models, self.composer.take_focus)
         self.banner.appeared.connect(panel.raise_)
+        self._chats.chat_left.connect(panel.leave)
         for button in (panel.settings_button, panel.find_button):
             button.clicked.connect(panel.hide)
         panel.settings_button.clicked.connect(lambda: self.settings_requested.emit("tools"))

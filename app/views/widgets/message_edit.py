@@ -60,8 +60,9 @@ class MessageEdit(Composing, LongText):
     def needs_lines(self, width_px: int) -> bool:
         """Whether the text, with what is composed, is wider than that, or has several lines anyway."""
         document = self.document()
-        words = document.firstBlock().text()[: max(0, width_px)] + self.composed  # of a pixel a character at the least
-        return document.blockCount() > 1 or self.fontMetrics().horizontalAdvance(words) > width_px
+        first = document.firstBlock()
+        document.documentLayout().blockBoundingRect(first)  # lays it out
+        return document.blockCount() > 1 or first.layout().maximumWidth() > width_px
 
     def restyle(self) -> None:
         colors = self._theme.palette

@@ -94,8 +94,7 @@ class Panel(QWidget):
         if kind in _PLACING and (watched is anchor or watched.isAncestorOf(anchor)):
             self._placing.start()
         elif kind == QEvent.Type.MouseButtonPress and self._is_beside(watched) and watched is not anchor:
-            self.focus_before.forget()
-            self.hide()
+            self.leave()  # what takes no focus was clicked, or `_on_focus` would have closed it
         return False
 
     def _is_beside(self, widget: QWidget) -> bool:
