@@ -85,6 +85,10 @@ def row(page: YoursPage, name: str) -> ModelRow:
     return next(row for row in page.installed.rows if row.folder.endswith(name))
 
 
+def can_be_used(row: ModelRow) -> bool:
+    return row.use_button.isVisibleTo(row)
+
+
 def texts(row: ModelRow) -> str:
     """All that is written in it and not about to be taken away."""
     labels = row.findChildren(TextLabel)
@@ -175,7 +179,7 @@ def test_a_model_being_deleted_or_unusable_says_so(harness: ModelsHarness, page:
     lacking = replace(installed(OTHER), info=None, error=ModelHasNoConfig(OTHER.folder))
     harness.store.models = [lacking if each.folder == OTHER.folder else each for each in MODELS]
     harness.store.scan()
-    qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisibleTo(row(page, "Other-4B")))
+    qtbot.waitUntil(lambda: not can_be_used(row(page, "Other-4B")))
     said = texts(row(page, "Other-4B"))
     assert "has no config.json" in said
     assert "Add its config.json and tokenizer" in said
