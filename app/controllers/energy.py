@@ -75,8 +75,9 @@ class EnergyController(QObject):
             self.poll.start()
 
     def _on_work(self) -> None:
-        self._machine.hold(self._activity())
-        if self._activity() is not None and not self.poll.isActive():
+        activity = self._activity()
+        self._machine.hold(activity)
+        if activity is not None and not self.poll.isActive():
             self.look()
 
     def _on_setting(self, name: str) -> None:

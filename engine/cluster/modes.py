@@ -63,8 +63,8 @@ def measured(choice: ModeChoice, folder: str, layers: int, sum_s: float, bytes_s
 
 
 def _is_summed(name: str) -> bool:
-    *_, module, kind = ("", *name.split("."))
-    return module in _SUMMED and kind in {"weight", "scales"}
+    parts = ["", *name.split(".")]
+    return parts[-2] in _SUMMED and parts[-1] in {"weight", "scales"}
 
 
 def _forward_bytes(folder: Path) -> int:

@@ -30,8 +30,9 @@ def free_bytes(folder: Path) -> int:
 def bytes_to_have(folder: Path) -> int:
     """With what the system makes free for a download."""
     free = free_bytes(folder)
-    with suppress(OSError, AttributeError):  # of a macOS that has no such function
-        return max(free, bytes_for_important_usage(_there(folder))) if sys.platform == "darwin" else free
+    if sys.platform == "darwin":
+        with suppress(OSError, AttributeError):  # of a macOS that has no such function
+            return max(free, bytes_for_important_usage(_there(folder)))
     return free
 
 

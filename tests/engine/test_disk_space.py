@@ -66,7 +66,7 @@ def test_a_disk_that_does_not_say_has_what_is_free(tmp_path: Path, has_url: bool
 def test_downloads_have_the_larger_of_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    monkeypatch.setattr("engine.hub.disk_space.sys", SimpleNamespace(platform="darwin"))
+    monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setattr(disk_space, "bytes_for_important_usage", lambda folder: usage.free + more)
     assert bytes_to_have(tmp_path / "not there") == max(usage.free, usage.free + more)
     assert free_bytes(tmp_path / "not there") == usage.free
