@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
-from app.view_models.model_list import DraftState, PairState
+from app.view_models.model_list import DraftState, PairState, PairView
 from app.view_models.race import RaceState, RaceView, Verdict
 from app.view_models.race_times import ends_lap
 from engine import (
@@ -83,6 +83,11 @@ class Race(QObject):
     @property
     def can_start(self) -> bool:
         return bool(self._models.can_reply and self._models.pair.draft_folder and not self._models.pair.error)
+
+    @property
+    def pair(self) -> PairView:
+        """That a race would be with."""
+        return self._models.pair
 
     @property
     def is_refused(self) -> bool:

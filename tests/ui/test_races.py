@@ -18,6 +18,7 @@ from app.view_models.race import RaceState, RaceView, Verdict
 from app.view_models.race_times import LEAST_PAIRS, RaceTimes
 from app.views.activity.race_window import RaceWindow, figure_text, race_sentence
 from app.views.transcript.message_footer import RACE
+from app.words.model_names import pair_name
 from app.words.replies import factor_text
 from engine import ContextTooLong, DraftingState, Request, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness
@@ -324,8 +325,10 @@ def test_another_draft_begins_it_anew(app: AppHarness, qtbot: QtBot) -> None:
     app.engine.requests.clear()
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert race.view.times.pairs == LEAST_PAIRS
+    assert window_of(app).windowTitle() == f"Race: {pair_name(MAIN.name, DRAFT.name)}"
     app.models.choose_draft(None)
     assert race.view == RaceView(), "what was found is another pair's"
+    assert window_of(app).windowTitle() == "Race"
 
 
 def test_while_laps_are_timed_the_window_does_next_to_nothing(app: AppHarness, qtbot: QtBot) -> None:

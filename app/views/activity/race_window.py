@@ -32,6 +32,7 @@ from app.views.widgets.side_window import SideWindow
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
+from app.words.model_names import pair_name
 from app.words.notices_for_errors import notice_for
 from app.words.replies import Tone, factor_text, factor_tone, why_undrafted
 
@@ -331,6 +332,7 @@ class RaceWindow(Translated, SideWindow):
 
     def _show(self) -> None:
         view = self._race.view
+        self.setWindowTitle(self._title())
         self.bars.show_race(view)
         self.text.show_text(view.text)
         under_way = view.state in _UNDER_WAY
@@ -346,6 +348,11 @@ class RaceWindow(Translated, SideWindow):
             self._color_figure()
             self._fold()
 
+    def _title(self) -> str:
+        pair = self._race.pair
+        names = pair_name(pair.main_name, pair.draft_name) if pair.draft_name else ""
+        return formats.labelled(self.tr("Race"), names) if names else self.tr("Race")
+
     def _figure(self, view: RaceView) -> str:
         return self.tr("Race") if view.state is RaceState.IDLE else figure_text(view)
 
@@ -360,7 +367,6 @@ class RaceWindow(Translated, SideWindow):
         return self.tr("Race") if self._race.view.state is RaceState.IDLE else self.tr("Race again")
 
     def _retranslate(self) -> None:
-        self.setWindowTitle(self.tr("Race"))
         self.close_button.setText(self.tr("Close"))
         self.sampling.set_choices((("chat", self.tr("As in this chat")), ("greedy", self.tr("Greedy"))))
         self.sampling.setAccessibleName(self.tr("Sampling"))
