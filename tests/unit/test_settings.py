@@ -138,6 +138,34 @@ def test_impossible_values_are_replaced_and_not_logged(tmp_path: Path, caplog: p
     assert make(tmp_path).file.set_aside == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("presets", [{"id": "a", "name": "A", "values": {"top_k": 3}}], [{"id": "b", "name": "B", "steps": [1]}]),
+        ("prompts", [{"id": "a", "name": "A", "text": "Sum up", "icon": "x"}], [{"id": "b", "blocks": []}]),
+        ("model_defaults", {"/m": {"top_k": 3}}, {"/n": [3]}),
+        ("last_drafts", {"/m": "/n"}, {"/o": ["/p", "/q"]}),
+    ],
+)
+@pytest.mark.expect_log("a part of setting")
+def test_what_is_left_out_of_a_list_is_kept_aside(tmp_path: Path, name: str, right: Any, wrong: Any) -> None:
+    """A preset of a newer version, say: the next save writes without it."""
+    stored = {name: right + wrong if isinstance(right, list) else right | wrong}
+    (tmp_path / "settings.json").write_text(json.dumps(stored))
+    settings = make(tmp_path)
+    assert json.loads(json.dumps(settings.values)) == {name: right}
+    assert json.loads((tmp_path / settings.file.set_aside).read_text()) == stored
+    assert settings.save()
+    assert make(tmp_path).file.set_aside == ""
+
+
+def test_an_address_that_is_completed_or_there_twice_is_not_set_aside(tmp_path: Path) -> None:
+    stored = {"hub_mirrors": ["m.example", "https://m.example"], "hub_proxy": "p.example:80"}
+    (tmp_path / "settings.json").write_text(json.dumps(stored))
+    settings = make(tmp_path)
+    assert (settings.hub_mirrors, settings.file.set_aside) == (("https://m.example",), "")
+
+
 def test_unknown_keys_are_kept_for_the_version_that_knows_them(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text('{"from_tomorrow": {"a": 1}, "top_k": 3}')
     settings = make(tmp_path)
