@@ -13,6 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.chat_options import resolve
+from app.controllers.pair_loading import Helpers, StarterPair
 from app.settings import STARTER_EYES, STARTER_MOST_TOKENS, STARTER_TEMPERATURE, Settings, as_setting, from_setting
 from app.storage.left_words import Left, LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
@@ -474,6 +475,19 @@ def test_a_folder_in_the_marks_place_is_in_nobodys_way(tmp_path: Path) -> None:
     session = SessionMark(tmp_path / "running")
     session.set_loading("/models/a")
     session.end()
+
+
+@pytest.mark.parametrize("lacks", ["fingerprint", "address", "identity"])
+def test_a_machine_that_helps_as_another_version_stores_it_keeps_no_model_from_loading(
+    tmp_path: Path, lacks: str
+) -> None:
+    """Nor has the engine make a key in whatever folder the app runs in."""
+    settings = make(tmp_path)
+    helpers = Helpers(settings, StarterPair(tmp_path / "main", tmp_path / "draft"))
+    stored = {"name": "Studio", "fingerprint": "ab", "address": "studio.local:1", "identity": str(tmp_path)}
+    settings.helped_models = {"/large": stored, "/other": {name: stored[name] for name in stored if name != lacks}}
+    assert [each.machine.fingerprint for each in helpers.of("/large")] == ["ab"]
+    assert helpers.of("/other") == ()
 
 
 def test_a_model_that_stays_when_all_is_reset_keeps_the_machine_that_helps_it(tmp_path: Path) -> None:
