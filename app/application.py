@@ -30,7 +30,7 @@ from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
-from app.settings import Settings
+from app.settings import Settings, as_setting
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
@@ -266,7 +266,8 @@ class Application(QObject):
         for folder in (self.paths.data, self.paths.cache):
             self._small_files.ask(partial(remove_unfinished, folder), ignore, ignore)
         retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
-        records = PairRecords(self.paths.pairs, machine_name(), self._small_files, retry.start)
+        named = partial(as_setting, starter=self._starter / "main")
+        records = PairRecords(self.paths.pairs, machine_name(), self._small_files, retry.start, named)
         retry.timeout.connect(records.try_again)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
         self.bridge = EngineBridge(self, note=self.mark.note)

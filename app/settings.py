@@ -162,13 +162,19 @@ class SettingsFile:
             return {}
         values: dict[str, Any] = {}
         self._others = {name: value for name, value in stored.items() if name not in checks}
+        is_whole = True
         for name in stored.keys() & checks.keys():
             try:
                 values[name] = checks[name](stored[name])
             except (TypeError, ValueError, OverflowError):
                 # Not the value: it may be a system prompt.
                 log.warning("setting %s is not possible, the default is used", name)
-        if len(values) + len(self._others) < len(stored):
+                is_whole = False
+                continue
+            if not _has_all(values[name], stored[name]):
+                log.warning("a part of setting %s is not possible, the others are used", name)
+                is_whole = False
+        if not is_whole:
             try:
                 self.set_aside = self._copy_aside()  # the next save writes over it
             except OSError as error:
@@ -234,6 +240,13 @@ class SettingsFile:
         for old in [each for each in found if each.is_file() and each != newest][: 1 - _MOST_ASIDE]:
             with suppress(OSError):
                 old.unlink()
+
+
+def _has_all(kept: Any, stored: Any) -> bool:
+    """Whether the check of a list or mapping has left nothing out; texts are only completed, or there twice."""
+    if isinstance(stored, dict):
+        return len(kept) == len(stored)
+    return not isinstance(stored, list) or all(isinstance(each, str) or each in kept for each in stored)
 
 
 def _as_json(values: dict[str, Any]) -> str:

@@ -111,10 +111,10 @@ class Helpers:
 
     def of(self, main: str) -> tuple[Helping, ...]:
         """Machines that hold some of its layers."""
-        stored = self._settings.helped_models.get(as_setting(main, self._starter.main))
-        if stored is None:
-            return ()
+        stored = self._settings.helped_models.get(as_setting(main, self._starter.main), {})
         name, fingerprint, address, identity = (str(stored.get(field, "")) for field in _HELPING)
+        if not (fingerprint and address and identity):  # none, or as another version stores it
+            return ()
         return (Helping(Machine(name, fingerprint, address), identity),)
 
     def mode_of(self, main: str) -> RankMode | None:

@@ -61,15 +61,16 @@ def error_from_json(text: object) -> EngineError | None:
         return None
     stored = as_json_object(text) or {}
     kind = getattr(engine, str(stored.pop("type", "")), None)
-    if not (isinstance(kind, type) and issubclass(kind, EngineError)):
+    if not (isinstance(kind, type) and issubclass(kind, EngineError) and kind is not EngineError):
         return InternalError(_UNREADABLE)
     kinds = {field.name: field.type for field in fields(kind)}  # type: ignore[arg-type]
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
-    if not all(_is_of(kinds.get(name, ""), value) for name, value in values.items()):
+    known = {name: value for name, value in stored.items() if name in kinds}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+    if not all(_is_of(kinds[name], value) for name, value in values.items()):
         return InternalError(_UNREADABLE)
     try:
         return kind(**values)
-    except TypeError:  # the class has other fields in this version
+    except TypeError:  # a field of the class is missing
         return InternalError(_UNREADABLE)
 
 

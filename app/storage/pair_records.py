@@ -49,9 +49,15 @@ class PairRecords:
     """By folders of main model and draft. `writer` writes the file."""
 
     def __init__(
-        self, file: Path, machine: str, writer: JobQueue = IN_PLACE, refused: Callable[[], None] = lambda: None
+        self,
+        file: Path,
+        machine: str,
+        writer: JobQueue = IN_PLACE,
+        refused: Callable[[], None] = lambda: None,
+        named: Callable[[str], str] = str,
     ) -> None:
-        """`refused` is called when a write fails; `try_again` then retries it."""
+        """`refused` is called when a write fails; `try_again` then retries it. `named`: a folder as it is stored."""
+        self._named = named
         self._writer = writer
         self._file = file
         self._machine = machine
@@ -69,10 +75,10 @@ class PairRecords:
             _log.warning("what was measured of pairs cannot be read: %s", error.strerror)
             return
         self._is_read = True
-        self._records = stored | self._records
+        self._records = {self._key(*key.split("\n", 1)): each for key, each in stored.items()} | self._records
 
     def get(self, main: str, draft: str) -> PairRecord:
-        record = self._records.get(_key(main, draft), PairRecord())
+        record = self._records.get(self._key(main, draft), PairRecord())
         return record if record.machine in ("", self._machine) else PairRecord(off=record.off)
 
     def put_gain(self, main: str, draft: str, gain: float) -> None:
@@ -93,9 +99,14 @@ class PairRecords:
         self._put(main, draft, replace(self.get(main, draft), off=off))
 
     def _put(self, main: str, draft: str, record: PairRecord) -> None:
-        self._records.pop(_key(main, draft), None)
-        self._records[_key(main, draft)] = replace(record, machine=self._machine)
+        key = self._key(main, draft)
+        self._records.pop(key, None)
+        self._records[key] = replace(record, machine=self._machine)
         self._keep_all()
+
+    def _key(self, *folders: str) -> str:
+        """Of main model and draft. Earlier versions stored the folders of the app's own models, which may move."""
+        return "\n".join(map(self._named, folders))
 
     def try_again(self) -> None:
         """Retry a failed write."""
@@ -129,10 +140,6 @@ class PairRecords:
     def _on_unkept(self) -> None:
         self._is_unkept = True
         self._refused()
-
-
-def _key(main: str, draft: str) -> str:
-    return f"{main}\n{draft}"
 
 
 def _stored(file: Path) -> dict[str, PairRecord]:

@@ -20,7 +20,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.storage.codec import storable
+from app.storage.codec import is_shallow, storable
 from app.system.secrets import Secrets
 from app.system.small_file import read_small
 from app.tools.commands import PROGRAMS, ask_shell, find_command, server_environment
@@ -39,6 +39,7 @@ _GRANT = "grant"  # the kind of secret that a sign-in brings
 _MOST_BYTES = 4 << 20
 _REMOVED = "removed"  # in the file: ids of servers that were removed
 _MOST_REMOVED = 500
+_ID = re.compile(rf"[a-z0-9-]{{1,{_LONGEST_ID + 4}}}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 # Variables that have a program run other code than its command shows.
@@ -111,6 +112,8 @@ class ToolServers:
         self._servers: dict[str, ServerConfig] | None = None
         self._is_unread = False
         self._others: dict[str, Any] = {}  # what else is in the file, also of another version
+        self._stored: dict[str, dict[str, Any]] = {}  # the servers as in the file, with fields of another version
+        self._unknown: list[Any] = []  # entries that are no servers in this version: they stay in the file
 
     def all(self) -> tuple[ServerConfig, ...]:
         with self._lock:
@@ -133,7 +136,7 @@ class ToolServers:
             name = _new_name(server.name or PurePath(server.command).name, known.values())
             new = replace(
                 server,
-                id=_new_id(name, [*known, *self._removed_ids]),
+                id=_new_id(name, [*known, *self._removed_ids, *self._unknown_ids]),
                 name=name,
                 command=find_command(server.command) or server.command,
                 env=tuple(dict.fromkeys(each for each in (*server.env, *env) if each not in steering)),
@@ -221,6 +224,10 @@ class ToolServers:
         stored = self._others.get(_REMOVED)
         return [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
 
+    @property
+    def _unknown_ids(self) -> list[str]:
+        return [str(each.get("id")) for each in self._unknown if isinstance(each, dict)]
+
     def reach(self, server: ServerConfig) -> ServerReach:
         """With its secrets. Raises ServerFault, also where it is not this server that is on now.
 
@@ -248,8 +255,8 @@ class ToolServers:
                 return
             if self._is_unread:
                 self._servers = self._read() | self._servers
-            servers = [asdict(each) for each in self._servers.values()]
-            text = json.dumps(self._others | {"servers": servers}, indent=1)
+            servers = [self._stored.get(each.id, {}) | asdict(each) for each in self._servers.values()]
+            text = json.dumps(self._others | {"servers": [*servers, *self._unknown]}, indent=1)
         write_atomically(self._file, text, most_bytes=_MOST_BYTES)
         self._secrets.write()
 
@@ -284,21 +291,34 @@ class ToolServers:
         try:
             text = read_small(self._file, _MOST_BYTES)
             stored = json.loads(text)
-            found = list(_from_file(stored["servers"]))
+            entries = _list(stored["servers"])
             self._others = {name: value for name, value in stored.items() if name != "servers"}
         except FileNotFoundError:
-            found = []
+            entries = []
         except OSError as error:
             log.warning("the file of tool servers cannot be read: %s", error.strerror)
             self._is_unread = True
             raise
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             log.warning("the file of tool servers is damaged")
-            found = []
+            entries = []
             with suppress(OSError):
                 self._file.rename(self._file.with_name(f"{self._file.name}-aside-{time.time_ns()}"))
         self._is_unread = False
-        return {each.id: each for each in found[:MOST_SERVERS]}
+        return self._servers_in(entries)
+
+    def _servers_in(self, entries: Iterable[Any]) -> dict[str, ServerConfig]:
+        """A single wrong one is left out, but stays in the file."""
+        found: dict[str, ServerConfig] = {}
+        self._unknown = []
+        for entry in filter(is_shallow, entries):
+            server = _from_file(entry)
+            if server is None or len(found) == MOST_SERVERS:
+                self._unknown.append(entry)
+            else:
+                found[server.id] = server
+                self._stored[server.id] = entry
+        return found
 
 
 def checked(server: ServerConfig) -> ServerConfig:
@@ -340,26 +360,32 @@ def _parted(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     return steering, {name: value for name, value in env.items() if name not in steering}
 
 
-def _from_file(stored: Iterable[Any]) -> Iterable[ServerConfig]:
-    """Those that are right; a single wrong one is left out."""
-    for each in list(stored)[: 10 * MOST_SERVERS]:
-        with suppress(ServerFault, TypeError, KeyError, AttributeError, ValueError):
-            server = ServerConfig(
-                _text(each["id"]),
-                _text(each["name"]),
-                _text(each["command"]),
-                tuple(map(_text, each["args"])),
-                _text(each["address"]),
-                tuple(map(_text, each["env"])),
-                tuple(map(_text, each["headers"])),
-                each["has_query"] is True,
-                _text(each["folder"]),
-                _text(each["confirmed"]),
-                each["is_on"] is True,
-                tuple(map(_text, each.get("variables", ()))),
-            )
-            if re.fullmatch(rf"[a-z0-9-]{{1,{_LONGEST_ID + 4}}}", server.id):
-                yield checked(server)
+def _from_file(entry: Any) -> ServerConfig | None:
+    """None for one that is wrong, or of another version."""
+    try:
+        server = ServerConfig(
+            _text(entry["id"]),
+            _text(entry["name"]),
+            _text(entry["command"]),
+            tuple(map(_text, entry["args"])),
+            _text(entry["address"]),
+            tuple(map(_text, entry["env"])),
+            tuple(map(_text, entry["headers"])),
+            entry.get("has_query") is True,  # the first versions had none
+            _text(entry["folder"]),
+            _text(entry["confirmed"]),
+            entry["is_on"] is True,
+            tuple(map(_text, entry.get("variables", ()))),
+        )
+        return checked(server) if _ID.fullmatch(server.id) else None
+    except (ServerFault, TypeError, KeyError, AttributeError, ValueError):
+        return None
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(type(value).__name__)
+    return value
 
 
 def _text(value: object) -> str:

@@ -278,7 +278,7 @@ def _has_weights(folder: Path) -> bool:
     try:
         with os.scandir(folder) as entries:
             return any(entry.name.endswith((".safetensors", ".gguf")) for entry in islice(entries, MAX_ENTRIES))
-    except OSError:
+    except (OSError, ValueError):  # a path that can be none
         return False
 
 
@@ -366,7 +366,7 @@ def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[P
         with os.scandir(folder) as entries:
             some = islice(entries, MAX_ENTRIES)
             return [folder / name for name in sorted(entry.name for entry in some if wanted(entry))]
-    except OSError:
+    except (OSError, ValueError):  # a path that can be none
         return []
 
 

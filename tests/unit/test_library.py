@@ -96,7 +96,8 @@ def test_every_source_is_found(tmp_path: Path, store: QuickStore, recorder: Even
     write_folder(tmp_path / "added-many" / "publisher" / "grandchild", model_files())
     write_folder(tmp_path / "added-many" / "a" / "b" / "too-deep", model_files())
     snapshot(tmp_path / "cache", "org/cached", COMMIT, model_files())
-    store.set_folders([tmp_path / "added-one", tmp_path / "added-many", tmp_path / "unplugged", tmp_path / ("a" * 300)])
+    impossible = [tmp_path / "unplugged", tmp_path / ("a" * 300), tmp_path / "a\0b"]
+    store.set_folders([*impossible, tmp_path / "added-one", tmp_path / "added-many"])
     models = scan(store, recorder)
     assert {name: model.source for name, model in models.items()} == {
         "Hunch Starter": ModelSource.STARTER,

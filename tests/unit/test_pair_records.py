@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from app.settings import as_setting
 from app.storage.pair_records import PairRecord, PairRecords
 from app.system.machine import machine_name
 
@@ -68,6 +70,19 @@ def test_what_an_older_version_measured_is_told(tmp_path: Path) -> None:
     old = '{"/m\\n/d": {"gain": 1.5, "measured": [], "mode": "fixed", "tokens": 4, "tuned_gain": null, "off": true}}'
     (tmp_path / "pairs.json").write_text(old)
     assert PairRecords(tmp_path / "pairs.json", HERE).get("/m", "/d") == PairRecord(1.5, off=True)
+
+
+def test_the_choice_about_the_apps_own_pair_stays_when_an_update_moves_the_app(tmp_path: Path) -> None:
+    """Also one that an earlier version stored by its folders, from where the app was then."""
+
+    def records(app: str) -> PairRecords:
+        return PairRecords(tmp_path / "pairs.json", HERE, named=partial(as_setting, starter=Path(app) / "main"))
+
+    PairRecords(tmp_path / "pairs.json", HERE).put_off("/old/main", "/old/draft", off=True)
+    records("/old").put_gain("/old/main", "/m", 1.5)
+    assert records("/new").get("/new/main", "/new/draft").off
+    assert records("/new").get("/new/main", "/m").gain == 1.5
+    assert list(json.loads((tmp_path / "pairs.json").read_text())) == ["starter\nstarter/draft", "starter\n/m"]
 
 
 def test_a_machine_is_called_by_its_processor_and_memory() -> None:

@@ -13,6 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.chat_options import resolve
+from app.controllers.pair_loading import Helpers, StarterPair
 from app.settings import STARTER_EYES, STARTER_MOST_TOKENS, STARTER_TEMPERATURE, Settings, as_setting, from_setting
 from app.storage.left_words import Left, LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
@@ -136,6 +137,34 @@ def test_impossible_values_are_replaced_and_not_logged(tmp_path: Path, caplog: p
     assert json.loads((tmp_path / settings.file.set_aside).read_text()) == stored  # the next save writes over the other
     assert settings.save()
     assert make(tmp_path).file.set_aside == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("presets", [{"id": "a", "name": "A", "values": {"top_k": 3}}], [{"id": "b", "name": "B", "steps": [1]}]),
+        ("prompts", [{"id": "a", "name": "A", "text": "Sum up", "icon": "x"}], [{"id": "b", "blocks": []}]),
+        ("model_defaults", {"/m": {"top_k": 3}}, {"/n": [3]}),
+        ("last_drafts", {"/m": "/n"}, {"/o": ["/p", "/q"]}),
+    ],
+)
+@pytest.mark.expect_log("a part of setting")
+def test_what_is_left_out_of_a_list_is_kept_aside(tmp_path: Path, name: str, right: Any, wrong: Any) -> None:
+    """A preset of a newer version, say: the next save writes without it."""
+    stored = {name: right + wrong if isinstance(right, list) else right | wrong}
+    (tmp_path / "settings.json").write_text(json.dumps(stored))
+    settings = make(tmp_path)
+    assert json.loads(json.dumps(settings.values)) == {name: right}
+    assert json.loads((tmp_path / settings.file.set_aside).read_text()) == stored
+    assert settings.save()
+    assert make(tmp_path).file.set_aside == ""
+
+
+def test_an_address_that_is_completed_or_there_twice_is_not_set_aside(tmp_path: Path) -> None:
+    stored = {"hub_mirrors": ["m.example", "https://m.example"], "hub_proxy": "p.example:80"}
+    (tmp_path / "settings.json").write_text(json.dumps(stored))
+    settings = make(tmp_path)
+    assert (settings.hub_mirrors, settings.file.set_aside) == (("https://m.example",), "")
 
 
 def test_unknown_keys_are_kept_for_the_version_that_knows_them(tmp_path: Path) -> None:
@@ -446,6 +475,19 @@ def test_a_folder_in_the_marks_place_is_in_nobodys_way(tmp_path: Path) -> None:
     session = SessionMark(tmp_path / "running")
     session.set_loading("/models/a")
     session.end()
+
+
+@pytest.mark.parametrize("lacks", ["fingerprint", "address", "identity"])
+def test_a_machine_that_helps_as_another_version_stores_it_keeps_no_model_from_loading(
+    tmp_path: Path, lacks: str
+) -> None:
+    """Nor has the engine make a key in whatever folder the app runs in."""
+    settings = make(tmp_path)
+    helpers = Helpers(settings, StarterPair(tmp_path / "main", tmp_path / "draft"))
+    stored = {"name": "Studio", "fingerprint": "ab", "address": "studio.local:1", "identity": str(tmp_path)}
+    settings.helped_models = {"/large": stored, "/other": {name: stored[name] for name in stored if name != lacks}}
+    assert [each.machine.fingerprint for each in helpers.of("/large")] == ["ab"]
+    assert helpers.of("/other") == ()
 
 
 def test_a_model_that_stays_when_all_is_reset_keeps_the_machine_that_helps_it(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from engine import (
     ContextTooLong,
     DraftingState,
     InternalError,
+    ModelTooLarge,
     NothingToInstall,
     RequestStats,
 )
@@ -269,10 +270,16 @@ def test_what_other_versions_wrote_is_read_as_far_as_it_goes() -> None:
     for text in (
         '{"type": "ErrorOfTomorrow", "a": 1}',
         '{"type": "Engine"}',
+        '{"type": "EngineError"}',
         '{"type": "ContextTooLong", "a": 1}',
         "{}",
     ):
         assert isinstance(error_from_json(text), InternalError)
+    newer = error_from_json('{"type": "ContextTooLong", "limit_tokens": 1, "actual_tokens": 2, "from_tomorrow": true}')
+    older = error_from_json(
+        '{"type": "ModelTooLarge", "folder": "m", "needed_bytes": 2, "available_bytes": 1, "fitting_bytes": 0}'
+    )
+    assert (str(newer), str(older)) == (str(ContextTooLong(1, 2)), str(ModelTooLarge("m", 2, 1)))
 
 
 def test_a_title_is_one_line_that_can_be_shown_at_once(stores: Stores) -> None:

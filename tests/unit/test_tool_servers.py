@@ -277,7 +277,9 @@ def test_ids_are_their_own_and_few(tmp_path: Path) -> None:
     assert fault.value.problem is ServerProblem.TOO_MANY
 
 
-@pytest.mark.parametrize("content", ["", "[", "[]", "{}", '{"servers": 5}', "[" * 100_000, "\ud800"])
+@pytest.mark.parametrize(
+    "content", ["", "[", "[]", "{}", '{"servers": 5}', '{"servers": {"files": {}}}', "[" * 100_000, "\ud800"]
+)
 @pytest.mark.expect_log("the file of tool servers is damaged")
 def test_a_damaged_file_is_moved_aside(tmp_path: Path, content: str) -> None:
     (tmp_path / "tools.json").write_bytes(content.encode("utf-8", "surrogatepass"))
@@ -310,6 +312,36 @@ def test_a_wrong_server_in_the_file_is_left_out(tmp_path: Path) -> None:
     assert [each.id for each in again.all()] == ["files"]
     again.write()
     assert json.loads(file.read_text())["of another version"] == 1
+
+
+def test_servers_of_another_version_stay_in_the_file(tmp_path: Path) -> None:
+    """The app writes the file at each start; a newer Hunch has its servers again, with all that it stored of them."""
+    servers = _servers(tmp_path)
+    servers.add(_FILES)
+    servers.write()
+    file = tmp_path / "tools.json"
+    known = json.loads(file.read_text())["servers"][0] | {"timeout_s": 30}
+    newer = {"id": "files-2", "name": "Socket", "socket": "/tmp/socket", "is_on": True}
+    file.write_text(json.dumps({"servers": [newer, known, "a kind of entry"]}))
+    again = _servers(tmp_path)
+    assert [each.id for each in again.all()] == ["files"]
+    assert again.add(_FILES).id not in ("files", "files-2")  # whose secrets and consents are not for it
+    again.write()
+    stored = json.loads(file.read_text())["servers"]
+    assert stored[0] == known
+    assert stored[2:] == [newer, "a kind of entry"]
+
+
+def test_a_server_of_the_first_version_is_there(tmp_path: Path) -> None:
+    servers = _servers(tmp_path)
+    servers.add(_FILES)
+    servers.write()
+    file = tmp_path / "tools.json"
+    stored = json.loads(file.read_text())
+    for name in ("has_query", "variables"):
+        del stored["servers"][0][name]
+    file.write_text(json.dumps(stored))
+    assert [each.id for each in _servers(tmp_path).all()] == ["files"]
 
 
 @pytest.mark.expect_log("the file of tool servers cannot be read")
