@@ -37,7 +37,11 @@ def copies_of(path: Path) -> list[Path]:
 
 def all_copies(path: Path) -> list[Path]:
     """All copies, also those made before a migration."""
-    return [*copies_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]
+    return [*copies_of(path), *copies_before_migrations(path)]
+
+
+def copies_before_migrations(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{path.stem}-before-v*.db"))
 
 
 def copy_to(connection: sqlite3.Connection, target: Path) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from app.storage.copies import copy_to
+from app.storage.copies import copies_before_migrations, copy_to
 
 _FIRST_WITH_NOTES = 3  # the version that brought the table
 
@@ -88,9 +88,14 @@ def _schema_after(scripts: tuple[str, ...]) -> Schema:
 
 
 def _copy_before(file: Path, version: int) -> None:
-    """On another connection: the migrating one is in its transaction."""
+    """In place of that before an earlier migration. On another connection: the migrating one is in its transaction."""
+    earlier = copies_before_migrations(file)
+    new = file.with_name(f"{file.stem}-before-v{version}.db")
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        copy_to(connection, file.with_name(f"{file.stem}-before-v{version}.db"))
+        copy_to(connection, new)
+    for each in earlier:
+        if each != new:
+            each.unlink()
 
 
 def _statements(script: str) -> Iterator[str]:

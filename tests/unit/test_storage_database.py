@@ -62,12 +62,15 @@ def test_transaction_is_all_or_nothing(database: Database) -> None:
 
 def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(path, chats=3, messages=40, words=200)
+    earlier = path.with_name("chats-before-v2.db")
+    earlier.touch()
     scripts = [*schema._scripts(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
     monkeypatch.setattr(schema, "_scripts", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
     with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(scripts)}.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
+    assert not earlier.exists(), "one such copy is enough"
 
 
 # What version 1 wrote in its two columns, and the one status that it has become; the last is from a version to come.
