@@ -256,10 +256,9 @@ class RaceWindow(Translated, SideWindow):
 
     def _arrange(self) -> None:
         self.begin_with(560, 480)
-        self._foot.setSpacing(_APART_PX)
-        self._foot.addWidget(self.sampling, 0, Qt.AlignmentFlag.AlignLeft)
         buttons = arrange(QHBoxLayout(), 1, self.close_button, self.go_button, spacing=_APART_PX)
-        self._foot.addLayout(buttons, 1)
+        sampling = (self.sampling, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(self._foot, sampling, (buttons, 1), spacing=_APART_PX)
         words = arrange(QVBoxLayout(), self.figure, self.sentence, spacing=2)
         margins = (_SIDE_PX, 18, _SIDE_PX, 18)
         arrange(QVBoxLayout(self), words, self.bars, (self.text, 1), self._foot, spacing=18, margins=margins)

@@ -17,6 +17,7 @@ from app.system.paths import Paths
 from app.theme import Theme
 from app.views.settings.options import OptionRow
 from app.views.settings.speculation_controls import SpeculationControls
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
@@ -48,8 +49,7 @@ class SpeculationCard(Translated, Card):
         self.light = Switch(theme)
         self.light_row = OptionRow(theme, settings, "light_drafters", self.light)
         self.add(self.row)
-        self.column.addWidget(self.tokens_row)
-        self.column.addWidget(self.off_row)
+        arrange(self.column, self.tokens_row, self.off_row)
         for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
             if is_there:
                 self.add(row)

@@ -64,8 +64,7 @@ class MachinesPage(Translated, Page):
         self.station = StationCard(theme, machines)
         self._look = QTimer(self, interval=_LOOK_INTERVAL_MS)
         self._look.timeout.connect(machines.look)
-        self.column.addWidget(self._note)
-        self.column.addWidget(self.lend)
+        arrange(self.column, self._note, self.lend)
         self._headings: dict[Card, TextLabel] = {}
         for card in (self.paired, self.nearby, self.pairing, self.plan, self.station):
             self._headings[card] = self.add_heading()
@@ -288,8 +287,7 @@ class PairingCard(Translated, Card):
         self.add(self.code_row)
         foot = QWidget()
         Flow(foot, self.pair, self.cancel)
-        self.column.addWidget(foot)
-        self.column.addWidget(self.outcome)
+        arrange(self.column, foot, self.outcome)
         self.address.textEdited.connect(self._forget_others)
         for field in (self.address, self.code):
             field.setMinimumWidth(_FIELD_PX)
@@ -372,8 +370,7 @@ class PlanCard(Translated, Card):
         self.add(self._model_row)
         self.add(self._machine_row)
         self.add(self.mode_row)
-        self.column.addWidget(self.plan)
-        self.column.addWidget(self.mode)
+        arrange(self.column, self.plan, self.mode)
         foot = QWidget()
         Flow(foot, self.run, self.alone)
         self.column.addWidget(foot)

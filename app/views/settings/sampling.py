@@ -77,8 +77,7 @@ class SamplingPage(Translated, Page):
 
     def _arrange(self) -> None:
         prompt = Card(self.theme)
-        prompt.column.setSpacing(2)
-        prompt.column.addLayout(self._prompt_words.column)
+        arrange(prompt.column, self._prompt_words.column, spacing=2)
         prompt.column.addSpacing(6)
         prompt.column.addWidget(self.prompt)
         self.column.addWidget(prompt)
@@ -87,8 +86,7 @@ class SamplingPage(Translated, Page):
             for name in names:
                 card.add(self.rows[name])
             self.column.addWidget(card)
-        foot = arrange(QHBoxLayout(), 1, self.reset)
-        self.column.addLayout(foot)
+        self.column.addLayout(arrange(QHBoxLayout(), 1, self.reset))
         self.end()
 
     def show_words(self) -> None:

@@ -150,9 +150,7 @@ class EmptyChat(Translated, QScrollArea):
             QVBoxLayout(), 3, (self.mark, 0, Qt.AlignmentFlag.AlignHCenter), self.line, *self.questions, spacing=8
         )
         middle.addSpacing(12)
-        middle.addWidget(self.card)
-        middle.addStretch(4)
-        return middle
+        return arrange(middle, self.card, 4)
 
     def _limit_width(self) -> None:
         for widget in (self.line, self.card, *self.questions):
@@ -162,8 +160,7 @@ class EmptyChat(Translated, QScrollArea):
     def _offer_card(self) -> Card:
         card = Card(self._theme)
         self._card_words = arrange(QVBoxLayout(), self.offer, self.offer_reason, spacing=2)
-        card.column.addLayout(self._card_words)
-        card.column.addLayout(Flow(None, self.install_button, self.offer_button))
+        arrange(card.column, self._card_words, Flow(None, self.install_button, self.offer_button))
         return card
 
     def _retranslate(self) -> None:

@@ -75,18 +75,10 @@ class InspectorPanel(Translated, QWidget):
 
     def _arrange(self) -> None:
         content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 16)
-        column.setSpacing(6)
-        for widget in (self.title, self.headline, self.against):
-            column.addWidget(widget)
-        column.addWidget(self._arranged_charts())
-        column.addWidget(self.sentence)
-        column.addWidget(self.starter)
-        for button in (self.turn_off, self.race):
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.meanings)
-        column.addStretch(1)
+        said = (self.title, self.headline, self.against, self._arranged_charts(), self.sentence, self.starter)
+        column = arrange(QVBoxLayout(content), *said, spacing=6, margins=(_SIDE_PX, 14, _SIDE_PX, 16))
+        buttons = ((button, 0, Qt.AlignmentFlag.AlignLeft) for button in (self.turn_off, self.race))
+        arrange(column, *buttons, self.meanings, 1)
         self.area = ScrolledText(self._theme, self)
         set_up_scroll_area(self.area, self._theme, content)
         arrange(QVBoxLayout(self), self.area, margins=(1, 0, 0, 0))

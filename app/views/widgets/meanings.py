@@ -31,13 +31,10 @@ class Meanings(Translated, QWidget):
             (TextLabel(theme, TextStyle.HEADING), TextLabel(theme, TextStyle.FINE)) for _ in speculation.meanings()
         ]
         self._text = QWidget()
-        column = QVBoxLayout(self._text)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        for name, meaning in self._labels:
+        column = arrange(QVBoxLayout(self._text), spacing=2, margins=(0, 0, 0, 0))
+        for labels in self._labels:
             column.addSpacing(6)
-            column.addWidget(name)
-            column.addWidget(meaning)
+            arrange(column, *labels)
         arrange(QVBoxLayout(self), (self.button, 0, Qt.AlignmentFlag.AlignLeft), self._text, margins=(0, 0, 0, 0))
         self._text.hide()
         self.button.toggled.connect(self._text.setVisible)

@@ -52,8 +52,7 @@ class ReadingDialog(Translated, QDialog):
 
     def _arrange(self) -> None:
         self.resize(self._theme.px(720), self._theme.px(560))
-        self.buttons.addStretch(1)
-        self.buttons.addWidget(self.close_button)
+        arrange(self.buttons, 1, self.close_button)
         arrange(QVBoxLayout(self), self.facts, (self.text, 1), self.buttons, spacing=10, margins=(18, 14, 18, 14))
 
     def _show_more(self) -> None:
