@@ -10,8 +10,6 @@ from app.theme import Theme
 
 
 class Mark(QWidget):
-    """Hunch's mark: a square and three dots after it."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme

@@ -20,8 +20,6 @@ class _Question(PillButton):
 
 
 class Meanings(Translated, QWidget):
-    """What the figures mean; opens in place."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.button = _Question(theme, Emphasis.PLAIN, "info")
