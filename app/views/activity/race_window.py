@@ -133,8 +133,7 @@ class RaceBars(Translated, QWidget):
         self._theme = theme
         self._view = RaceView()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def show_race(self, view: RaceView) -> None:
@@ -251,8 +250,7 @@ class RaceWindow(Translated, SideWindow):
         self.close_button.clicked.connect(self.close)
         race.changed.connect(self._show)
         self._retranslate()
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _arrange(self) -> None:
         self.begin_with(560, 480)
@@ -388,8 +386,7 @@ class RaceText(QWidget):
         self.text.viewport().setAutoFillBackground(False)
         ThinScrollBars(self.text, theme)
         arrange(QVBoxLayout(self), self.text, margins=(14, 12, 14, 12))
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def show_text(self, text: str) -> None:
         """New text is followed to its end, unless the reader has scrolled up."""

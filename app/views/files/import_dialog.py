@@ -54,8 +54,7 @@ class ImportDialog(ProgressDialog):
         imports.imported.connect(self._on_imported)
         imports.not_stored.connect(self._on_refused)
         imports.cancelled.connect(self._on_cancelled)
-        theme.changed.connect(self._restyle_list)
-        self._restyle_list()
+        theme.follow(self._restyle_list)
         self.begin()
 
     def _place_parts(self) -> None:

@@ -139,8 +139,7 @@ class EmptyChat(Translated, QScrollArea):
         arrange(QHBoxLayout(content), 1, (self._middle(), 1000), 1, margins=(24, 8, 24, 8))
         set_up_scroll_area(self, self._theme, content)
         keep_room_for_bar(self)
-        self._theme.changed.connect(self._limit_width)
-        self._limit_width()
+        self._theme.follow(self._limit_width)
 
     def _middle(self) -> QVBoxLayout:
         self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)

@@ -69,8 +69,7 @@ class InspectorPanel(Translated, QWidget):
         self.race = PillButton(theme, Emphasis.PLAIN)
         self.meanings = Meanings(theme)
         self._arrange()
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def _arrange(self) -> None:
@@ -316,8 +315,7 @@ class Chart(Translated, QWidget):
         self.stats = RequestStats()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def _restyle(self) -> None:

@@ -102,8 +102,7 @@ class SettingRow(QWidget):
     def keep_height(self) -> None:
         """Without an explanation as high as with one of a line, so that nothing below moves when there is one."""
         self._keeps_height = True
-        self._theme.changed.connect(self._fit_height)
-        self._fit_height()
+        self._theme.follow(self._fit_height)
 
     def _fit_height(self) -> None:
         lines = (QFontMetricsF(label.font()).height() for label in (self.name, self.explanation))

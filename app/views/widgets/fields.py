@@ -71,8 +71,7 @@ class FieldStyler(QObject):
         self._theme = theme
         self._width_px = width_px
         control.setAttribute(Qt.WidgetAttribute.WA_MacShowFocusRect, False)  # the style has a ring
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _restyle(self) -> None:
         self._control.setFont(self._theme.ui_font())

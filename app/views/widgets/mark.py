@@ -13,8 +13,7 @@ class Mark(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _restyle(self) -> None:
         self.setFixedSize(self._theme.px(84), self._theme.px(36))

@@ -33,8 +33,7 @@ class ReadingDialog(Translated, QDialog):
         self._more.timeout.connect(self._show_more)
         self._arrange()
         self.close_button.clicked.connect(self.accept)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def show_text(self, text: str) -> None:
         """A long one comes in steps, so that nothing freezes; the first is there at once."""
