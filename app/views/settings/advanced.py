@@ -111,8 +111,7 @@ class AdvancedPage(Translated, Page):
 
     def _arrange(self) -> None:
         kept, speed, reset, style = (Card(self.theme) for _ in range(4))
-        kept.add(self._data_row)
-        kept.add(self._log_row)
+        kept.add(self._data_row, self._log_row)
         speed.add(self.openblas_row)
         if not can_use_openblas():
             speed.hide()
@@ -194,10 +193,8 @@ class HubCard(Translated, Card):
         settings.changed.connect(self._on_setting)
 
     def _arrange(self) -> None:
-        for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
-            self.add(row)
-        for row in (self.proxy_row, self._limit_row, self._offline_row):
-            self.add(row)
+        self.add(self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row)
+        self.add(self.proxy_row, self._limit_row, self._offline_row)
         for field in (self.endpoint, self.token, self.mirrors, self.proxy):
             field.setMinimumWidth(_FIELD_PX)
         self.endpoint.editingFinished.connect(self._keep_endpoint)

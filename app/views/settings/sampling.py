@@ -37,8 +37,7 @@ class ChatCard(Translated, Card):
         self._titles_row = OptionRow(theme, settings, "automatic_titles", self.titles)
         self._notifications_row = OptionRow(theme, settings, "notifications", self.notifications)
         self._words_row = OptionRow(theme, settings, "notification_words", self.words)
-        for row in (self._key_row, self._titles_row, self._notifications_row, self._words_row):
-            self.add(row)
+        self.add(self._key_row, self._titles_row, self._notifications_row, self._words_row)
         settings.changed.connect(self._show)
         self._show()
         self._retranslate()
@@ -83,8 +82,7 @@ class SamplingPage(Translated, Page):
         self.column.addWidget(prompt)
         for names in (_DRAWING, _REPLY):
             card = Card(self.theme)
-            for name in names:
-                card.add(self.rows[name])
+            card.add(*(self.rows[name] for name in names))
             self.column.addWidget(card)
         self.column.addLayout(arrange(QHBoxLayout(), 1, self.reset))
         self.end()

@@ -74,12 +74,10 @@ class ServerPage(Translated, Page):
         access = Card(self.theme)
         main.add(self.on_row)
         main.column.addWidget(self.another_row)
-        for row in (self._address_row, self._port_row, self._others_row):
-            main.add(row)
+        main.add(self._address_row, self._port_row, self._others_row)
         access.add(self._key_row)
         access.column.addWidget(self._key_buttons)
-        for row in (self._network_row, self._name_row):
-            access.add(row)
+        access.add(self._network_row, self._name_row)
         arrange(self.column, main, self._note)
         self._connect_heading = self.add_heading()
         self.column.addWidget(self.connect_card)

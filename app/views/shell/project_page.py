@@ -74,8 +74,7 @@ class ProjectForm(Translated, Page):
         self.title.hide()  # the header has it
         arrange(self.column, self.what, (self.new_button, 0, Qt.AlignmentFlag.AlignLeft))
         basic = Card(self.theme)
-        basic.add(self._name_row)
-        basic.add(self._models_row)
+        basic.add(self._name_row, self._models_row)
         instructions = Card(self.theme)
         arrange(instructions.column, self._instructions_label, self.instructions, self.tokens)
         arrange(self.column, basic, instructions, self.files)

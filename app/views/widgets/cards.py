@@ -41,16 +41,16 @@ class Card(QWidget):
         self.column = arrange(QVBoxLayout(self), spacing=12, margins=(16, 12, 16, 12))
         theme.changed.connect(self.update)
 
-    def add(self, widget: QWidget) -> None:
-        if self.column.count():
-            self.column.addWidget(Hairline(self.theme))
-        self.column.addWidget(widget)
+    def add(self, *rows: QWidget) -> None:
+        for row in rows:
+            if self.column.count():
+                self.column.addWidget(Hairline(self.theme))
+            self.column.addWidget(row)
 
     def set_rows(self, rows: Sequence[QWidget]) -> None:
         """Replaces all widgets of the card."""
         clear(self.column)
-        for row in rows:
-            self.add(row)
+        self.add(*rows)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self.theme.palette)
