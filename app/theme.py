@@ -5,6 +5,7 @@ Not here: anything about a particular widget, or where the choice of appearance 
 """
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -146,6 +147,11 @@ class Theme(QObject):
         self._ui_fonts: dict[tuple[float, QFont.Weight, bool], QFont] = {}  # asked for at every painting and measuring
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
         self._apply()
+
+    def follow(self, restyle: Callable[[], object]) -> None:
+        """Calls `restyle` now and after each change."""
+        self.changed.connect(restyle)
+        restyle()
 
     @property
     def palette(self) -> Palette:

@@ -142,8 +142,6 @@ class Keeping(QObject):
 
 
 class StorageChanges(QObject):
-    """Changes requested by controllers: done, or refused with a callback that tries again."""
-
     not_stored = Signal(object, object)  # NotStored, a call that tries again
 
     def __init__(self, storage: Storage, parent: QObject) -> None:

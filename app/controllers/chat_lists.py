@@ -21,7 +21,6 @@ _NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
 
 
 def folder_of(storage: Storage, chat_id: int) -> int | None:
-    """The folder that a chat is in; None where it is in none."""
     summary = storage.read.chats.summary(chat_id)
     return None if summary is None else summary.folder_id
 

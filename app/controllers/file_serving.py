@@ -14,8 +14,6 @@ _CLOSE_S = 1.0
 
 
 class FileServing(QObject):
-    """Serves a model's files to a machine that lacks it, while that machine is needed."""
-
     changed = Signal()  # `is_used`
 
     def __init__(self, post: Deliver, parent: QObject | None = None) -> None:

@@ -161,7 +161,6 @@ class ModelController(PairLoading):
             self.load_draft(folder)
 
     def choose_pair(self, main: str, draft: str) -> None:
-        """As `choose_main`, with this draft."""
         self._to_use = 0
         is_loaded = main == self._requested.main_folder and self.pair.state is PairState.READY
         if is_loaded and main not in self._requested.outdated:

@@ -295,7 +295,7 @@ class RunningReplies(QObject):
             self._engine.cancel(reply.request)
             reply.status = ReplyStatus.STOPPING
             self._change(reply.message_id, status=reply.status)
-            self._put_in_table(reply)
+            self._put_in_table(reply, reply.status)
 
     def is_stopping(self, chat_id: int) -> bool:
         """Whether all that is written there was stopped by the user."""
@@ -420,7 +420,7 @@ class RunningReplies(QObject):
             reply.status = ReplyStatus.READING
         reply.progress = event.done_tokens / event.total_tokens if event.total_tokens else None
         self._change(reply.message_id, status=reply.status, progress=reply.progress)
-        self._put_in_table(reply)
+        self._put_in_table(reply, reply.status)
 
     def _show_line(self) -> None:
         """Show places in the queue; by the timer, since most last only a step."""
@@ -439,9 +439,7 @@ class RunningReplies(QObject):
             self._show_figures(reply, status=reply.status, progress=None)
 
     def _end_step(self, reply: LiveReply) -> None:
-        known = None if reply.request is None else self._table.row(reply.request)
-        if known is not None:
-            self._table.put(replace(known, status=ReplyStatus.DONE, stats=reply.stats))
+        self._put_in_table(reply, ReplyStatus.DONE)
         reply.end_step()
         reply.request = None
         self.called.emit(reply.message_id)
@@ -509,7 +507,7 @@ class RunningReplies(QObject):
 
     def _show_in_table(self, reply: LiveReply) -> None:
         reply.shown = reply.stats
-        self._put_in_table(reply)
+        self._put_in_table(reply, reply.status)
         self.stats_changed.emit(reply.chat_id, reply.stats)
 
     def _change(self, message_id: int, **fields: object) -> None:
@@ -519,10 +517,10 @@ class RunningReplies(QObject):
     def _showing(self, message_id: int) -> list[TranscriptModel]:
         return [each for each in self.transcripts if each.row_of(message_id) is not None]
 
-    def _put_in_table(self, reply: LiveReply) -> None:
+    def _put_in_table(self, reply: LiveReply, status: ReplyStatus) -> None:
         known = None if reply.request is None else self._table.row(reply.request)
         if known is not None:
-            self._table.put(replace(known, status=reply.status, stats=reply.stats))
+            self._table.put(replace(known, status=status, stats=reply.stats))
 
 
 def _shown(reply: LiveReply) -> dict[str, object]:

@@ -110,7 +110,6 @@ class FolderStore(Store):
         return FolderChange((), former, (), None, folder_id)
 
     def chats_below(self, folder_id: int) -> int:
-        """Number of chats in a folder and the folders below it."""
         sql = f"{_BELOW} SELECT count(*) FROM chats WHERE folder_id IN below AND deleted_at IS NULL"
         row = self._db.row(sql, (folder_id,))
         return 0 if row is None else row[0]

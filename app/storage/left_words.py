@@ -211,10 +211,6 @@ class UnsentFile:
             file.flush()
             sync_file(file.fileno())
 
-    @property
-    def is_there(self) -> bool:
-        return os.path.lexists(self._file)
-
     def words(self) -> str:
         """The text; empty if there is none, or it cannot be read."""
         try:

@@ -73,7 +73,6 @@ class Pictures:
         return data if hashlib.sha256(data).hexdigest() == digest else None
 
     def path(self, digest: str) -> Path | None:
-        """Path of its file; None if it has none."""
         file = self._file(digest)
         return file if self._memory is None and file.is_file() else None
 

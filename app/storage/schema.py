@@ -19,10 +19,6 @@ Schema = dict[str, str]  # name of a table or index -> its SQL
 class DatabaseTooNew(Exception):
     """The file was written by a newer version of the app."""
 
-    def __init__(self, version: int) -> None:
-        super().__init__(f"schema version {version}")
-        self.version = version
-
 
 def newest_version() -> int:
     return len(_scripts())
@@ -40,7 +36,7 @@ def migrate(connection: sqlite3.Connection, to_version: int | None = None, file:
     try:
         version = version_of(connection)
         if version > len(scripts):
-            raise DatabaseTooNew(version)
+            raise DatabaseTooNew(f"schema version {version}")
         if 0 < version < len(scripts) and file is not None:
             _copy_before(file, len(scripts))
         for number, script in enumerate(scripts[version:], start=version + 1):

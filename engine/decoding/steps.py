@@ -13,14 +13,11 @@ import threading
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from engine.api.types import Message, MessageRole, Request
 from engine.decoding.sequence import common_prefix
 from engine.decoding.tool_calls import value_of
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
+from engine.models.loading import LoadedModel
 
 MOST_STEPS = 256
 MOST_BYTES = 32 << 20

@@ -7,16 +7,14 @@ import secrets
 import string
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.types import ToolCall
 from engine.decoding.call_grammars import GRAMMARS, Rules, call_of
 from engine.models.declared import DeclaredCalls
+from engine.models.loading import LoadedModel
 from engine.models.watch import TooLong, watched
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 _PARSING_S = 1.0  # processor time for parsing
 _LONGEST = 1 << 20  # characters

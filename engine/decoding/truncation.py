@@ -13,14 +13,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from engine.api.types import Message, MessageRole, Request, Truncation
 from engine.decoding.text import OnText, prompt_tokens
+from engine.models.loading import LoadedModel
 from engine.models.watch import Question, never
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 MOST_CUTS = 512
 _CUTS = "cuts"  # key of the cuts in `LoadedModel.beside`

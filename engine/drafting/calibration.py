@@ -19,12 +19,13 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from statistics import median, median_low
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mlx.core as mx
 import mlx_lm
 
 from engine.api.types import ForwardTimes
+from engine.caches.base import CacheSet
 from engine.caches.checkpoints import append_rows, make_checkpoint, needs_checkpoints, rows_between
 from engine.decoding.sampling import normalised
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
@@ -32,13 +33,10 @@ from engine.drafting.examination import Examined, examination
 from engine.drafting.kept_rates import KeptRates
 from engine.models import mlx_build
 from engine.models.kept_files import read_kept, write_kept
+from engine.models.loading import LoadedModel
 from engine.models.memory import lacks
 from engine.models.openblas import is_in_front
 from engine.models.published import Published, nothing_published
-
-if TYPE_CHECKING:
-    from engine.caches.base import CacheSet
-    from engine.models.loading import LoadedModel
 
 _log = logging.getLogger(__name__)
 

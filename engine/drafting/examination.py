@@ -13,7 +13,6 @@ import math
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -29,10 +28,8 @@ from engine.decoding.text import prompt_tokens
 from engine.drafting.drafters import proposer_of
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.layers import Changes
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 _log = logging.getLogger(__name__)
 

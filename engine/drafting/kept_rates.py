@@ -9,15 +9,13 @@ import hashlib
 import json
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.drafting.controller import History
 from engine.drafting.text_kind import TextKind
 from engine.models.kept_files import read_kept, write_kept
+from engine.models.loading import LoadedModel
 from engine.models.published import Published, nothing_published
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 _log = logging.getLogger(__name__)
 

@@ -178,10 +178,6 @@ class CatalogPair:
     fit: MemoryFit  # of both, with a chat
     gain: CatalogGain | None
 
-    @property
-    def download_bytes(self) -> int:
-        return self.main.download_bytes + self.draft.download_bytes
-
 
 @dataclass(frozen=True, slots=True)
 class Catalog:

@@ -15,16 +15,14 @@ import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from weakref import WeakSet
 
 from engine.caches.checkpoints import bytes_in, can_truncate, copy_beginning, needs_checkpoints, truncate
 from engine.decoding.sequence import Sequence, common_prefix
+from engine.models.loading import LoadedModel
 from engine.models.model_files import FileError
 from engine.prefix.disk import PrefixDisk
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 DEFAULT_LIMIT_BYTES = 2 << 30
 SEQUENCES = 64  # as many as replies at once, with a draft each

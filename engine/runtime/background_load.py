@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from engine.api.types import ModelRole
+from engine.models.loading import LoadedModel, Slices
+from engine.models.networks import LoadProgress
 from engine.models.watch import Aborted
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel, Slices
-    from engine.models.networks import LoadProgress
 
 _log = logging.getLogger(__name__)
 

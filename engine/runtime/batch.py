@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -22,17 +21,15 @@ from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, failure_of
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
+from engine.drafting.controller import History
+from engine.drafting.costs import RoundCosts
 from engine.drafting.planner import evened
 from engine.drafting.plans import PLAIN
 from engine.drafting.proposers.base import draft_together
 from engine.drafting.proposers.rows import HeadRows
+from engine.models.loading import LoadedModel
 from engine.runtime.reply import Reply
 from engine.vision.seeing import together
-
-if TYPE_CHECKING:
-    from engine.drafting.controller import History
-    from engine.drafting.costs import RoundCosts
-    from engine.models.loading import LoadedModel
 
 _log = logging.getLogger(__name__)
 

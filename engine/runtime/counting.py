@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
 from engine.api.types import Request
 from engine.decoding.text import encode_plain, prompt_tokens, with_places
 from engine.models.encoding import AwaitedThread
+from engine.models.loading import LoadedModel
 from engine.models.watch import Question
 from engine.runtime.commands import Count
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 SLICE_CHARACTERS = 16_000  # MEASURED: 10 ms
 

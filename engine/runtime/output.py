@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+
+import mlx.core as mx
 
 from engine.api.events import Sink, TextDelta, TokensScored, ToolCalled
 from engine.api.stats import StatsRecorder
@@ -33,12 +34,9 @@ from engine.decoding.sequence import Sequence
 from engine.decoding.sources import Run
 from engine.decoding.text import Prompt, TextDecoder, TextSpan, goes_on, takes_several
 from engine.decoding.tool_calls import ToolSyntax
+from engine.models.loading import LoadedModel
 from engine.runtime.requests import context_limit
 
-if TYPE_CHECKING:
-    import mlx.core as mx
-
-    from engine.models.loading import LoadedModel
 _ACCEPTED = DraftMark(0, 0)
 _PART_OF_A_CHARACTER = "\ufffd"
 _LONGEST_WORD = 40  # characters

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from engine.api.events import DrafterExamined, ModelMeasured
 from engine.api.station import StationPlace
@@ -24,6 +23,7 @@ from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.drafting.text_kind import KindReader
 from engine.models.fit import LEAST_CONTEXT_TOKENS, takes_eight_bits
+from engine.models.loading import LoadedModel
 from engine.models.memory import is_short, lacks, most_bytes, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batching, Trial, try_batching, try_draft_rows
@@ -34,8 +34,6 @@ from engine.station.connection import CONVERSATIONS, DraftOrder, LentStation, Re
 from engine.station.prices import SOURCE
 from engine.station.proposer import StationProposer
 
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 _log = logging.getLogger(__name__)
 
 _ASKED_MESSAGES = 3  # that say what kind of text is asked for

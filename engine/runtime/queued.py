@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from engine.api.errors import ContextTooLong
 from engine.api.events import Failed, Finished, PromptFits, PromptProgress, PromptTruncated, Sink
@@ -29,16 +28,13 @@ from engine.decoding.text import (
 from engine.decoding.truncation import can_truncate, fitted
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, AwaitedThread, apart
+from engine.models.loading import LoadedModel
 from engine.models.watch import Question
+from engine.prefix.memory import PrefixStore
 from engine.runtime.reply import Reply, Submitted, logged
 from engine.runtime.requests import check_tokens, context_limit, speculating
 from engine.vision.seeing import ModelVision, SequencePictures
 from engine.vision.values import spans_in, without_names
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
-    from engine.prefix.memory import PrefixStore
-
 
 _AHEAD = 4  # number of requests at the head of the queue whose prompts are prepared in parallel
 _LONG_SYSTEM = 1000  # characters; less is read again sooner than a checkpoint is worth its memory

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from enum import Enum, auto
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Failed, Finished, PromptProgress, Sink
@@ -26,14 +26,12 @@ from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.predicted import PredictedProposer
 from engine.models.effort import LOW_THINKING_TOKENS
+from engine.models.loading import LoadedModel
+from engine.prefix.memory import PrefixStore
 from engine.runtime.output import Output
 from engine.runtime.requests import speculating
 from engine.runtime.rounds import Rounds
 from engine.vision.values import without_names
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
-    from engine.prefix.memory import PrefixStore
 
 _log = logging.getLogger(__name__)
 

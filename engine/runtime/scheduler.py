@@ -12,13 +12,13 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded, PictureTooLarge
 from engine.api.station import StationPlace
 from engine.api.types import BACKGROUND_PRIORITY, FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch
@@ -27,9 +27,6 @@ from engine.runtime.queued import QueuedReply, RequestQueue
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import BatchWay
 from engine.station.connection import Report
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 MAX_REPLIES = 32  # at once; further ones stay in the queue
 _START_TOKENS = 64  # cost of starting a reply, in prompt tokens

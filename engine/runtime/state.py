@@ -20,7 +20,6 @@ from engine.api.types import DraftingState, EngineState, ModelRole, RequestId
 
 
 def state_after(state: EngineState, event: Event) -> EngineState:
-    """`state` after `event`."""
     match event:
         case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
             return _after_model_event(state, event)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mlx.core as mx
 
@@ -21,7 +21,7 @@ from engine.api.types import SightRefusal
 from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, AwaitedThread
-from engine.models.loading import require_unchanged
+from engine.models.loading import LoadedModel, require_unchanged
 from engine.models.model_files import FileError, JsonObject, entries, object_at
 from engine.models.networks import handfuls
 from engine.models.vision_config import Mutual, Tower, VisionConfig, encoding_bytes
@@ -29,9 +29,6 @@ from engine.vision.pixels import patches_of
 from engine.vision.towers import gemma4, gemma4_unified, pixtral, qwen, qwen2, qwen25, siglip, siglip2
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import PictureSpan
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
 _KEY = "vision"

@@ -235,9 +235,8 @@ def test_a_file_of_a_newer_version_is_refused_also_where_this_one_takes_it_for_d
             "UPDATE sqlite_schema SET sql = 'CREATE TABLE moods (mood NOT NULL, of NOT NULL)' WHERE name = 'moods'"
         )
     before = path.read_bytes()
-    with pytest.raises(DatabaseTooNew) as refusal:
+    with pytest.raises(DatabaseTooNew, match="schema version 99"):
         Database(path)
-    assert refusal.value.version == 99
     assert (path.read_bytes(), list(tmp_path.glob("chats-*"))) == (before, [])
 
 

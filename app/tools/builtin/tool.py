@@ -26,8 +26,6 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What one call may reach."""
-
     chat_id: int = 0
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat

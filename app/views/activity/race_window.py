@@ -134,8 +134,7 @@ class RaceBars(Translated, QWidget):
         self._theme = theme
         self._view = RaceView()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def show_race(self, view: RaceView) -> None:
@@ -252,15 +251,13 @@ class RaceWindow(Translated, SideWindow):
         self.close_button.clicked.connect(self.close)
         race.changed.connect(self._show)
         self._retranslate()
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _arrange(self) -> None:
         self.begin_with(560, 480)
-        self._foot.setSpacing(_APART_PX)
-        self._foot.addWidget(self.sampling, 0, Qt.AlignmentFlag.AlignLeft)
         buttons = arrange(QHBoxLayout(), 1, self.close_button, self.go_button, spacing=_APART_PX)
-        self._foot.addLayout(buttons, 1)
+        sampling = (self.sampling, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(self._foot, sampling, (buttons, 1), spacing=_APART_PX)
         words = arrange(QVBoxLayout(), self.figure, self.sentence, spacing=2)
         margins = (_SIDE_PX, 18, _SIDE_PX, 18)
         arrange(QVBoxLayout(self), words, self.bars, (self.text, 1), self._foot, spacing=18, margins=margins)
@@ -395,8 +392,7 @@ class RaceText(QWidget):
         self.text.viewport().setAutoFillBackground(False)
         ThinScrollBars(self.text, theme)
         arrange(QVBoxLayout(self), self.text, margins=(14, 12, 14, 12))
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def show_text(self, text: str) -> None:
         """New text is followed to its end, unless the reader has scrolled up."""

@@ -81,8 +81,7 @@ class ActivityWindow(Translated, SideWindow):
         return page
 
     def _arrange(self) -> None:
-        self._theme.changed.connect(self._restyle)
-        self._restyle()
+        self._theme.follow(self._restyle)
         self.begin_with(960, 600)
         for page in self._pages.values():
             self._stack.addWidget(page)

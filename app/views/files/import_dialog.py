@@ -54,8 +54,7 @@ class ImportDialog(ProgressDialog):
         imports.imported.connect(self._on_imported)
         imports.not_stored.connect(self._on_refused)
         imports.cancelled.connect(self._on_cancelled)
-        theme.changed.connect(self._restyle_list)
-        self._restyle_list()
+        theme.follow(self._restyle_list)
         self.begin()
 
     def _place_parts(self) -> None:
@@ -65,9 +64,7 @@ class ImportDialog(ProgressDialog):
         self.problems.document().setDocumentMargin(0)
         ThinScrollBars(self.problems, self.theme)
         row = arrange(QHBoxLayout(), (self.again, 0, Qt.AlignmentFlag.AlignTop), (self.again_words, 1), spacing=10)
-        self.content.addWidget(self.problems)
-        self.content.addWidget(self.folder_button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.content.addLayout(row)
+        arrange(self.content, self.problems, (self.folder_button, 0, Qt.AlignmentFlag.AlignLeft), row)
 
     def _restyle_list(self) -> None:
         palette = QPalette(self.problems.palette())

@@ -174,9 +174,7 @@ class FileLines(QWidget):
         super().__init__()
         self._theme = theme
         self._lines: list[tuple[QWidget, NameLabel, TextLabel]] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 2, 0, 2)
-        self._column.setSpacing(2)
+        self._column = arrange(QVBoxLayout(self), spacing=2, margins=(0, 2, 0, 2))
         theme.changed.connect(self._stack)
 
     def show_files(self, files: list[tuple[str, str]]) -> None:
@@ -193,10 +191,7 @@ class FileLines(QWidget):
         line = QWidget()
         name = NameLabel(self._theme, TextStyle.FINE)
         figures = TextLabel(self._theme, TextStyle.FINE)
-        row = QBoxLayout(QBoxLayout.Direction.LeftToRight, line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(name, 2)
-        row.addWidget(figures, 3)
+        arrange(QBoxLayout(QBoxLayout.Direction.LeftToRight, line), (name, 2), (figures, 3), margins=(0, 0, 0, 0))
         self._column.addWidget(line)
         return line, name, figures
 

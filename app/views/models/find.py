@@ -116,14 +116,9 @@ class DiscoverPanel(Translated, QWidget):
         arrange(QHBoxLayout(fits), self.fits_only, self._fits_words, spacing=8, margins=(0, 0, 0, 0))
         filters = Flow(None, *self._choices, fits)
         column = self.found.column
-        column.setContentsMargins(28, 12, 28, 12)
-        column.addWidget(self.recommended)
-        column.addWidget(self._heading)
-        column.addWidget(self.text)
-        column.addLayout(filters)
-        column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(arrange(QHBoxLayout(), (self.status, 1), self.again_button))
-        column.addWidget(self._list_card)
+        arrange(column, self.recommended, self._heading, self.text, filters, margins=(28, 12, 28, 12))
+        status = arrange(QHBoxLayout(), (self.status, 1), self.again_button)
+        arrange(column, (self.main_button, 0, Qt.AlignmentFlag.AlignLeft), status, self._list_card)
         column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addSpacing(8)
         column.addWidget(self.install)
@@ -374,10 +369,8 @@ class OfferRow(QWidget):
         self.details = TextLabel(theme, TextStyle.FINE, text=offer_text(offer))
         words = arrange(QVBoxLayout(), name, draft, self.details, spacing=2)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(12)
-        self._row.addLayout(words, 1)
-        self._row.addWidget(self.install_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        install = (self.install_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        arrange(self._row, (words, 1), install, spacing=12, margins=(0, 0, 0, 0))
 
     def minimumSizeHint(self) -> QSize:
         """The narrow layout's width, with the button below the text."""
@@ -444,19 +437,14 @@ class ModelPage(Translated, Page):
         acts = self.again_button, self.install_button, self.use_button, self.drafts_button, self.hub_button
         buttons = Flow(None, *acts)
         head = Card(self.theme)
-        head.column.setSpacing(8)
-        for label in (self.facts, self.record, self.partner, self.note, self.state):
-            head.column.addWidget(label)
-        head.column.addLayout(buttons)
-        self.column.addWidget(head)
+        labels = (self.facts, self.record, self.partner, self.note, self.state)
+        arrange(head.column, *labels, buttons, spacing=8)
         self._files_card = Card(self.theme)
         self._files_card.column.addWidget(self.files)
         self._card_box = Card(self.theme)
         self._card_box.column.addWidget(self.card)
-        for widget in (self._drafts_heading, self.drafts, self._files_heading, self._files_card):
-            self.column.addWidget(widget)
-        for widget in (self._card_heading, self._card_box):
-            self.column.addWidget(widget)
+        arrange(self.column, head, self._drafts_heading, self.drafts, self._files_heading, self._files_card)
+        arrange(self.column, self._card_heading, self._card_box)
         self.end()
 
     def show_page(self) -> None:

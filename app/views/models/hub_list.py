@@ -19,6 +19,7 @@ from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
 from app.views.models.badge import badge_size, paint_badge
 from app.views.models.model_facts import coming_text
+from app.views.widgets.arrange import arrange
 from app.views.widgets.cards import Card
 from app.views.widgets.labels import TextStyle, details_in_lines, style_font
 from app.views.widgets.painting import paint_line, paint_row_ground
@@ -133,8 +134,7 @@ class HubListView(ChoiceList):
 def in_card(rows: HubListView) -> Card:
     """Their words begin where those of any card do: they have sides of their own."""
     card = Card(rows.theme)
-    card.column.setContentsMargins(*4 * (_CARD_EDGE_PX,))
-    card.column.addWidget(rows)
+    arrange(card.column, rows, margins=(_CARD_EDGE_PX,) * 4)
     return card
 
 

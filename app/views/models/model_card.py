@@ -20,6 +20,7 @@ from app.markup.formula import Formulas
 from app.markup.links import Link, links_of, places_of
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
 from app.views.link_dialog import may_open
+from app.views.widgets.arrange import arrange
 from app.views.widgets.cards import clear
 from app.views.widgets.clipboard import safe_mime_data
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -37,9 +38,7 @@ class ModelCard(QWidget):
         super().__init__()
         self._theme = theme
         self._source = ""
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(AROUND_PX, AROUND_PX, AROUND_PX, AROUND_PX)
-        self._column.setSpacing(12)
+        self._column = arrange(QVBoxLayout(self), spacing=12, margins=(AROUND_PX,) * 4)
         self._rest: list[Block] = []  # still to be shown
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._show_some)

@@ -122,18 +122,11 @@ class ModelRow(Card):
         self.opened.emit(visible)
 
     def _arrange(self) -> None:
-        aside = QHBoxLayout(self._aside)
-        aside.setContentsMargins(0, 0, 0, 0)
-        aside.setSpacing(8)
-        for widget in (self._state_label(), self.use_button, self.delete_button, self.more_button):
-            aside.addWidget(widget)
-        aside.insertStretch(aside.count() - 1)  # the arrows of all rows are below one another
-        self._head.setSpacing(8)
-        self._head.addLayout(self._words(), 1)
-        self._head.addWidget(self._aside)
-        self.column.setContentsMargins(16, 10, 10, 10)
-        self.column.setSpacing(8)
-        self.column.addLayout(self._head)
+        aside = (self._state_label(), self.use_button, self.delete_button)
+        # The arrows of all rows are below one another.
+        arrange(QHBoxLayout(self._aside), *aside, 0, self.more_button, spacing=8, margins=(0, 0, 0, 0))
+        arrange(self._head, (self._words(), 1), self._aside, spacing=8)
+        arrange(self.column, self._head, spacing=8, margins=(16, 10, 10, 10))
 
     def minimumSizeHint(self) -> QSize:
         """The width that the narrow layout needs, where the buttons are below the words."""
@@ -312,8 +305,7 @@ class YoursPage(Translated, Page):
         self.refresh_button = PillButton(theme, Emphasis.PLAIN, "refresh-cw")
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")
         self.title.hide()  # the header says it
-        self.column.setContentsMargins(28, 12, 28, 28)
-        self.column.addWidget(self.downloads)
+        arrange(self.column, self.downloads, margins=(28, 12, 28, 28))
         self._build_installed()
         self._build_folders()
         self.end()
@@ -321,12 +313,9 @@ class YoursPage(Translated, Page):
         self._retranslate()
 
     def _build_installed(self) -> None:
-        row = QHBoxLayout()
         self._installed_heading = TextLabel(self.theme, TextStyle.HEADING)
-        row.addWidget(self._installed_heading, 1)
-        row.addWidget(self.refresh_button)
-        self.column.addLayout(row)
-        self.column.addWidget(self.installed)
+        row = arrange(QHBoxLayout(), (self._installed_heading, 1), self.refresh_button)
+        arrange(self.column, row, self.installed)
 
     def _build_folders(self) -> None:
         self._folders_heading = self.add_heading()
@@ -334,8 +323,7 @@ class YoursPage(Translated, Page):
         self._folders = QVBoxLayout()
         foot = arrange(QHBoxLayout(), (self._folders_explained, 1), self.add_folder_button)
         card = Card(self.theme)
-        card.column.addLayout(self._folders)
-        card.column.addLayout(foot)
+        arrange(card.column, self._folders, foot)
         self.column.addWidget(card)
 
     def _connect(self) -> None:

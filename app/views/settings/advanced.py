@@ -17,6 +17,7 @@ from app.system.paths import Paths
 from app.theme import Theme
 from app.views.settings.options import OptionRow
 from app.views.settings.speculation_controls import SpeculationControls
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
@@ -48,8 +49,7 @@ class SpeculationCard(Translated, Card):
         self.light = Switch(theme)
         self.light_row = OptionRow(theme, settings, "light_drafters", self.light)
         self.add(self.row)
-        self.column.addWidget(self.tokens_row)
-        self.column.addWidget(self.off_row)
+        arrange(self.column, self.tokens_row, self.off_row)
         for row, is_there in ((self.battery_row, knows_battery()), (self.light_row, has_gpu())):
             if is_there:
                 self.add(row)
@@ -111,8 +111,7 @@ class AdvancedPage(Translated, Page):
 
     def _arrange(self) -> None:
         kept, speed, reset, style = (Card(self.theme) for _ in range(4))
-        kept.add(self._data_row)
-        kept.add(self._log_row)
+        kept.add(self._data_row, self._log_row)
         speed.add(self.openblas_row)
         if not can_use_openblas():
             speed.hide()
@@ -194,10 +193,8 @@ class HubCard(Translated, Card):
         settings.changed.connect(self._on_setting)
 
     def _arrange(self) -> None:
-        for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
-            self.add(row)
-        for row in (self.proxy_row, self._limit_row, self._offline_row):
-            self.add(row)
+        self.add(self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row)
+        self.add(self.proxy_row, self._limit_row, self._offline_row)
         for field in (self.endpoint, self.token, self.mirrors, self.proxy):
             field.setMinimumWidth(_FIELD_PX)
         self.endpoint.editingFinished.connect(self._keep_endpoint)

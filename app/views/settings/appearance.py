@@ -27,8 +27,7 @@ class AppearancePage(Translated, Page):
             "reply_figures": OptionRow(theme, settings, "reply_figures", self.reply_figures),
         }
         card = Card(theme)
-        for row in self.rows.values():
-            card.add(row)
+        card.add(*self.rows.values())
         self.column.addWidget(card)
         self.end()
         self._connect()

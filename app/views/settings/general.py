@@ -33,8 +33,7 @@ class GeneralPage(Translated, Page):
         self._tray_row = OptionRow(theme, settings, "tray_icon", self.tray)
         self._updates_row = OptionRow(theme, settings, "tells_updates", self.updates)
         card = Card(theme)
-        card.add(self.language_row)
-        card.add(self._unload_row)
+        card.add(self.language_row, self._unload_row)
         if QSystemTrayIcon.isSystemTrayAvailable():
             card.add(self._tray_row)
         if updates.CHANNEL is not None:

@@ -132,8 +132,7 @@ class PromptField(Composing, LongText):
         self.setTabChangesFocus(True)
         self._most = LONGEST_PROMPT
         self.textChanged.connect(lambda: self.chosen.emit(self.text()))
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def set_value(self, value: str) -> None:
         if self.text() != value and not self.is_composing:

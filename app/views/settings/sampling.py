@@ -37,8 +37,7 @@ class ChatCard(Translated, Card):
         self._titles_row = OptionRow(theme, settings, "automatic_titles", self.titles)
         self._notifications_row = OptionRow(theme, settings, "notifications", self.notifications)
         self._words_row = OptionRow(theme, settings, "notification_words", self.words)
-        for row in (self._key_row, self._titles_row, self._notifications_row, self._words_row):
-            self.add(row)
+        self.add(self._key_row, self._titles_row, self._notifications_row, self._words_row)
         settings.changed.connect(self._show)
         self._show()
         self._retranslate()
@@ -77,18 +76,15 @@ class SamplingPage(Translated, Page):
 
     def _arrange(self) -> None:
         prompt = Card(self.theme)
-        prompt.column.setSpacing(2)
-        prompt.column.addLayout(self._prompt_words.column)
+        arrange(prompt.column, self._prompt_words.column, spacing=2)
         prompt.column.addSpacing(6)
         prompt.column.addWidget(self.prompt)
         self.column.addWidget(prompt)
         for names in (_DRAWING, _REPLY):
             card = Card(self.theme)
-            for name in names:
-                card.add(self.rows[name])
+            card.add(*(self.rows[name] for name in names))
             self.column.addWidget(card)
-        foot = arrange(QHBoxLayout(), 1, self.reset)
-        self.column.addLayout(foot)
+        self.column.addLayout(arrange(QHBoxLayout(), 1, self.reset))
         self.end()
 
     def show_words(self) -> None:

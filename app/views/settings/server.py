@@ -15,6 +15,7 @@ from app.settings import Settings
 from app.theme import Theme
 from app.views.settings.options import OptionRow
 from app.views.widgets import clipboard
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.fields import LineField, Switch, WheelPasses, WholeField, take_typed
@@ -73,14 +74,11 @@ class ServerPage(Translated, Page):
         access = Card(self.theme)
         main.add(self.on_row)
         main.column.addWidget(self.another_row)
-        for row in (self._address_row, self._port_row, self._others_row):
-            main.add(row)
+        main.add(self._address_row, self._port_row, self._others_row)
         access.add(self._key_row)
         access.column.addWidget(self._key_buttons)
-        for row in (self._network_row, self._name_row):
-            access.add(row)
-        self.column.addWidget(main)
-        self.column.addWidget(self._note)
+        access.add(self._network_row, self._name_row)
+        arrange(self.column, main, self._note)
         self._connect_heading = self.add_heading()
         self.column.addWidget(self.connect_card)
         self._access_heading = self.add_heading()
@@ -204,8 +202,7 @@ class ConnectCard(Translated, Card):
         self._client_row = SettingRow(theme, self.client)
         foot = QWidget()
         Flow(foot).addWidget(self.copy_button)
-        for widget in (self._client_row, self.note, self.text, foot):
-            self.column.addWidget(widget)
+        arrange(self.column, self._client_row, self.note, self.text, foot)
         self.client.chosen.connect(lambda _client: self._retranslate())
         server.changed.connect(self._retranslate)
         self._retranslate()

@@ -56,8 +56,7 @@ class ToolsPage(Translated, Page):
         self.built_in = BuiltInCard(theme, tools.ask_again)
         self.empty = TextLabel(theme, TextStyle.FINE)
         self.cards: dict[str, ServerCard | RemovedCard] = {}  # by server
-        self._list = QVBoxLayout()
-        self._list.setSpacing(12)
+        self._list = arrange(QVBoxLayout(), spacing=12)
         self.add_card = AddCard(theme, servers)
         self.import_card = ImportCard(theme, servers, self.add_card.say)
         self._arrange()
@@ -70,11 +69,9 @@ class ToolsPage(Translated, Page):
         self._built_in_heading = self.add_heading()
         self.column.addWidget(self.built_in)
         self._servers_heading = self.add_heading()
-        self.column.addWidget(self.empty)
-        self.column.addLayout(self._list)
+        arrange(self.column, self.empty, self._list)
         self._add_heading = self.add_heading()
-        self.column.addWidget(self.add_card)
-        self.column.addWidget(self.import_card)
+        arrange(self.column, self.add_card, self.import_card)
         self.end()
 
     def _show(self) -> None:
@@ -213,16 +210,9 @@ class ServerCard(Translated, Card):
             layout.setSpacing(8)
         foot = QWidget()
         Flow(foot, self.get_program, self.sign_in, self.restart, self.remove)
-        self.column.setSpacing(8)
-        for part in (self.head, self.place, self.fault):
-            self.column.addWidget(part)
-        self.column.addLayout(self._secret_column)
-        left = Qt.AlignmentFlag.AlignLeft
-        self.column.addWidget(self.offers, 0, left)
-        self.column.addLayout(self._offered)
-        self.column.addWidget(self.last_words, 0, left)
-        self.column.addWidget(self.stderr)
-        self.column.addWidget(foot)
+        offers, last_words = ((fold, 0, Qt.AlignmentFlag.AlignLeft) for fold in (self.offers, self.last_words))
+        arrange(self.column, self.head, self.place, self.fault, self._secret_column, spacing=8)
+        arrange(self.column, offers, self._offered, last_words, self.stderr, foot)
 
     def show_server(self, row: ServerRow, tools: tuple[ToolRow, ...]) -> None:
         tools_changed = tools != self._tools
@@ -454,9 +444,7 @@ class AddCard(Translated, Card):
         self._added: AddedServers | None = None
         foot = QWidget()
         Flow(foot).addWidget(self.add_button)
-        self.column.addLayout(self.words.column)
-        for widget in (self.field, foot, self.outcome):
-            self.column.addWidget(widget)
+        arrange(self.column, self.words.column, self.field, foot, self.outcome)
         self.add_button.clicked.connect(self._add)
         self.field.textChanged.connect(self._on_edit)
         self._retranslate()

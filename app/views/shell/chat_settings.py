@@ -167,17 +167,11 @@ class ChatSettings(Translated, Panel):
 
     def _arrange(self) -> None:
         head = arrange(QHBoxLayout(), self.scopes, 1, self.close_button)
-        column = self._column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 8, 10)
-        column.setSpacing(10)
-        arrange(column, head, self.presets, (self.page, 1), (self.reset, 0, Qt.AlignmentFlag.AlignLeft))
-        rows = self.page.column
+        parts = (head, self.presets, (self.page, 1), (self.reset, 0, Qt.AlignmentFlag.AlignLeft))
+        self._column = arrange(QVBoxLayout(self), *parts, spacing=10, margins=(14, 12, 8, 10))
         self.page.side_px = 0  # the panel has its own
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(10)
         self.page.title.hide()
-        rows.addWidget(self.form)
-        rows.addStretch(1)
+        arrange(self.page.column, self.form, 1, spacing=10, margins=(0, 0, 0, 0))
 
     def _connect(self) -> None:
         self.scopes.chosen.connect(self._on_scope)

@@ -106,8 +106,7 @@ class FoldersRow(Translated, QWidget):
         self.name = TextLabel(theme, TextStyle.BODY)
         self.none = TextLabel(theme, TextStyle.FINE)
         self.add_folder, self.add_file = (PillButton(theme) for _ in range(2))
-        self._list = QVBoxLayout()
-        self._list.setSpacing(2)
+        self._list = arrange(QVBoxLayout(), spacing=2)
         buttons = QWidget()
         Flow(buttons, self.add_folder, self.add_file)
         arrange(QVBoxLayout(self), self.name, self.none, self._list, buttons, spacing=4, margins=(0, 0, 0, 0))
@@ -205,11 +204,8 @@ class ChatToolsPanel(Translated, Panel):
         self.page.column.setContentsMargins(0, 0, 0, 0)
         self.page.column.setSpacing(8)
         self.page.title.hide()
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(8)
-        self.page.column.addLayout(self._rows)
-        self.page.column.addWidget(self.folders)
-        self.page.column.addStretch(1)
+        self._rows = arrange(QVBoxLayout(), spacing=8)
+        arrange(self.page.column, self._rows, self.folders, 1)
 
     @property
     def first(self) -> QWidget:

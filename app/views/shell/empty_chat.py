@@ -139,8 +139,7 @@ class EmptyChat(Translated, QScrollArea):
         arrange(QHBoxLayout(content), 1, (self._middle(), 1000), 1, margins=(24, 8, 24, 8))
         set_up_scroll_area(self, self._theme, content)
         keep_room_for_bar(self)
-        self._theme.changed.connect(self._limit_width)
-        self._limit_width()
+        self._theme.follow(self._limit_width)
 
     def _middle(self) -> QVBoxLayout:
         self.line.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -150,9 +149,7 @@ class EmptyChat(Translated, QScrollArea):
             QVBoxLayout(), 3, (self.mark, 0, Qt.AlignmentFlag.AlignHCenter), self.line, *self.questions, spacing=8
         )
         middle.addSpacing(12)
-        middle.addWidget(self.card)
-        middle.addStretch(4)
-        return middle
+        return arrange(middle, self.card, 4)
 
     def _limit_width(self) -> None:
         for widget in (self.line, self.card, *self.questions):
@@ -162,8 +159,7 @@ class EmptyChat(Translated, QScrollArea):
     def _offer_card(self) -> Card:
         card = Card(self._theme)
         self._card_words = arrange(QVBoxLayout(), self.offer, self.offer_reason, spacing=2)
-        card.column.addLayout(self._card_words)
-        card.column.addLayout(Flow(None, self.install_button, self.offer_button))
+        arrange(card.column, self._card_words, Flow(None, self.install_button, self.offer_button))
         return card
 
     def _retranslate(self) -> None:

@@ -26,8 +26,6 @@ _MOST_FIELDS = 8
 
 
 class FileActions(QObject):
-    """Exporting and importing chats, and what macOS hands to the app."""
-
     def __init__(
         self,
         window: ShellWindow,

@@ -13,6 +13,7 @@ from app.views.chats.chat_list import ChatList
 from app.views.shell.menu import MenuBar
 from app.views.shell.menu_editing import selected_in_field
 from app.views.transcript import TranscriptView
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -56,14 +57,10 @@ class FindBar(Translated, QWidget):
         self.hide()
 
     def _arrange(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(6, 5, 6, 5)
-        row.setSpacing(4)
         self.count.setWordWrap(False)
         self.count.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        row.addWidget(self.field, 1)
-        for widget in (self.count, self.previous, self.next, self.close_button):
-            row.addWidget(widget)
+        others = (self.count, self.previous, self.next, self.close_button)
+        arrange(QHBoxLayout(self), (self.field, 1), *others, spacing=4, margins=(6, 5, 6, 5))
 
     def _connect(self) -> None:
         self.field.words_changed.connect(self._finder.find)

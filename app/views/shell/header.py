@@ -44,8 +44,7 @@ class Header(Translated, QWidget):
         self.show_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = IconButton(theme, "pencil", parent=self)
         self._arrange()
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def _arrange(self) -> None:

@@ -14,6 +14,7 @@ from app.view_models.help_pages import HelpPage, HelpSection, help_pages, search
 from app.views.models.model_card import ModelCard
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import shortcut_text
+from app.views.widgets.arrange import arrange
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
 from app.views.widgets.page_list import PageEntry, PagesSide
@@ -175,18 +176,15 @@ class HelpText(ScrolledText):
         assert self._page is not None
         self._sought = None
         content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(_SIDE_PX, 24, _SIDE_PX, 28)
-        column.setSpacing(4)
-        column.addWidget(self._heading(TextStyle.TITLE, self._page.title))
+        title = self._heading(TextStyle.TITLE, self._page.title)
+        column = arrange(QVBoxLayout(content), title, spacing=4, margins=(_SIDE_PX, 24, _SIDE_PX, 28))
         self.questions = {}
         for section, answer in zip(self._page.sections, self._answers, strict=True):
             heading = self._heading(TextStyle.HEADING, section.question)
             card = ModelCard(self._theme)
             card.show_card(answer)
             column.addSpacing(14)
-            column.addWidget(heading)
-            column.addWidget(card)
+            arrange(column, heading, card)
             self.questions[section] = heading
         column.addStretch(1)
         self.setWidget(content)

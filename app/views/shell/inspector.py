@@ -69,24 +69,15 @@ class InspectorPanel(Translated, QWidget):
         self.race = PillButton(theme, Emphasis.PLAIN)
         self.meanings = Meanings(theme)
         self._arrange()
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def _arrange(self) -> None:
         content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 16)
-        column.setSpacing(6)
-        for widget in (self.title, self.headline, self.against):
-            column.addWidget(widget)
-        column.addWidget(self._arranged_charts())
-        column.addWidget(self.sentence)
-        column.addWidget(self.starter)
-        for button in (self.turn_off, self.race):
-            column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.meanings)
-        column.addStretch(1)
+        said = (self.title, self.headline, self.against, self._arranged_charts(), self.sentence, self.starter)
+        column = arrange(QVBoxLayout(content), *said, spacing=6, margins=(_SIDE_PX, 14, _SIDE_PX, 16))
+        buttons = ((button, 0, Qt.AlignmentFlag.AlignLeft) for button in (self.turn_off, self.race))
+        arrange(column, *buttons, self.meanings, 1)
         self.area = ScrolledText(self._theme, self)
         set_up_scroll_area(self.area, self._theme, content)
         arrange(QVBoxLayout(self), self.area, margins=(1, 0, 0, 0))
@@ -324,8 +315,7 @@ class Chart(Translated, QWidget):
         self.stats = RequestStats()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def _restyle(self) -> None:

@@ -60,8 +60,6 @@ _HOW_TO_SHORTEN = {NoticeAction.LEAVE_OUT: "oldest", NoticeAction.SUMMARISE: "su
 
 
 class ModelsPage(PlacePage):
-    """The Models view."""
-
     def __init__(self, window: ShellWindow, theme: Theme, settings: Settings) -> None:
         super().__init__(window)
         self._window = window

@@ -80,20 +80,14 @@ class OptionForm(Translated, QWidget):
         self._retranslate()
 
     def _arrange(self) -> None:
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(10)
+        rows = arrange(QVBoxLayout(self), spacing=10, margins=(0, 0, 0, 0))
         for row in self.rows.values():
             row.keep_height()
         if _PROMPT in self.fields:
-            rows.addLayout(self._words[_PROMPT].column)
-            rows.addWidget(self.fields[_PROMPT])
-            rows.addWidget(Hairline(self._theme))
-        for widget in (*self.rows.values(), Hairline(self._theme)):
-            rows.addWidget(widget)
+            arrange(rows, self._words[_PROMPT].column, self.fields[_PROMPT], Hairline(self._theme))
+        arrange(rows, *self.rows.values(), Hairline(self._theme))
         for name in (_SCHEMA, _DRAFTING):
-            rows.addLayout(self._words[name].column)
-            rows.addWidget(self.fields[name])
+            arrange(rows, self._words[name].column, self.fields[name])
 
     def _put(self, name: str, *values: object) -> None:
         for each, value in zip(_options_of(name), values, strict=True):

@@ -86,8 +86,7 @@ class Picker(Translated, Panel):
         self.more.left.connect(self.leave)
         self.lists.pointed.connect(self._describe)
         self.more_button.clicked.connect(self._toggle_more)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def _restyle(self) -> None:

@@ -72,16 +72,12 @@ class ProjectForm(Translated, Page):
 
     def _arrange(self) -> None:
         self.title.hide()  # the header has it
-        self.column.addWidget(self.what)
-        self.column.addWidget(self.new_button, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(self.column, self.what, (self.new_button, 0, Qt.AlignmentFlag.AlignLeft))
         basic = Card(self.theme)
-        basic.add(self._name_row)
-        basic.add(self._models_row)
+        basic.add(self._name_row, self._models_row)
         instructions = Card(self.theme)
-        for widget in (self._instructions_label, self.instructions, self.tokens):
-            instructions.column.addWidget(widget)
-        for card in (basic, instructions, self.files):
-            self.column.addWidget(card)
+        arrange(instructions.column, self._instructions_label, self.instructions, self.tokens)
+        arrange(self.column, basic, instructions, self.files)
         self._options_heading = self.add_heading()
         options = Card(self.theme)
         options.column.addWidget(self.settings)

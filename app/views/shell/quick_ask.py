@@ -70,11 +70,9 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._keep.stop()
 
     def _arrange(self) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(10)
-        line.addWidget(self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
-        for button in (self.button, self.close_button):
-            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        edit = (self.edit, 1, Qt.AlignmentFlag.AlignVCenter)
+        buttons = ((button, 0, Qt.AlignmentFlag.AlignTop) for button in (self.button, self.close_button))
+        line = arrange(QHBoxLayout(), edit, *buttons, spacing=10)
         foot = arrange(QHBoxLayout(), (self.note, 1), self.open_button)
         self._column = arrange(QVBoxLayout(self), line, (self.answer, 1), foot, spacing=10)
 

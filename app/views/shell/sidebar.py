@@ -19,7 +19,6 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PaintedButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.search_field import SearchField
-from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent
 
@@ -266,8 +265,7 @@ class DownloadRing(Translated, PaintedButton):
         label = fill(words, percent(self.share))
         self.setVisible(bool(self._entries))
         if label != self.accessibleName():
-            self.setAccessibleName(label)
-            set_tooltip(self, label)
+            self.set_name(label)
             self.update()
 
     def sizeHint(self) -> QSize:

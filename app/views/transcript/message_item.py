@@ -435,7 +435,6 @@ class MessageItem:
         return is_of_call and address[:2] not in self.opened
 
     def line_of(self, address: Address) -> Part | None:
-        """The line of a call."""
         return next(
             (part for part in self.parts if isinstance(part.content, CallLine) and part.content.key == address[:2]),
             None,

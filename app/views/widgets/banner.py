@@ -86,20 +86,15 @@ class Banner(Translated, QWidget):
         self.hide()
 
     def _arrange(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        for label in (self.title, self.sentence, self.hint):
+        labels = (self.title, self.sentence, self.hint)
+        for label in labels:
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-            words.addWidget(label)
+        words = arrange(QVBoxLayout(), *labels, spacing=2)
         self._buttons = arrange(QVBoxLayout(), 1, self.button, self.other_button, 1, spacing=6)
         self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._content.setSpacing(12)
-        self._content.addLayout(words, 1)
-        self._content.addLayout(self._buttons)
-        self._row = row = QHBoxLayout(self)
-        row.setSpacing(12)
-        row.addLayout(self._content, 1)
-        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        arrange(self._content, (words, 1), self._buttons, spacing=12)
+        close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._row = arrange(QHBoxLayout(self), (self._content, 1), close, spacing=12)
 
     def show_info(self, text: Callable[[], BannerText], *acts: Callable[[], None] | None, stays: bool = False) -> None:
         """Shows a message that hides after 10 s, or `stays`. `acts` belong to its buttons."""

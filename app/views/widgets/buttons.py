@@ -103,7 +103,6 @@ class PaintedButton(FocusRing, PlainWords, MeantClicks, QAbstractButton):
         self.update()
 
     def set_name(self, name: str) -> None:
-        """Sets the tooltip and the accessible name."""
         set_tooltip(self, name)
         self.setAccessibleName(name)
 
@@ -344,7 +343,6 @@ class ChoiceButton(FocusRing, QComboBox):
         self._restyle()
 
     def set_name(self, name: str) -> None:
-        """Sets the tooltip and the accessible name."""
         set_tooltip(self, name)
         self.setAccessibleName(name)
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
+from app.views.widgets.arrange import arrange
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
@@ -37,21 +38,19 @@ class Card(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(16, 12, 16, 12)
-        self.column.setSpacing(12)
+        self.column = arrange(QVBoxLayout(self), spacing=12, margins=(16, 12, 16, 12))
         theme.changed.connect(self.update)
 
-    def add(self, widget: QWidget) -> None:
-        if self.column.count():
-            self.column.addWidget(Hairline(self.theme))
-        self.column.addWidget(widget)
+    def add(self, *rows: QWidget) -> None:
+        for row in rows:
+            if self.column.count():
+                self.column.addWidget(Hairline(self.theme))
+            self.column.addWidget(row)
 
     def set_rows(self, rows: Sequence[QWidget]) -> None:
         """Replaces all widgets of the card."""
         clear(self.column)
-        for row in rows:
-            self.add(row)
+        self.add(*rows)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self.theme.palette)
@@ -75,9 +74,8 @@ class Words:
         self.name = TextLabel(theme, TextStyle.BODY)
         self.explanation = TextLabel(theme, TextStyle.FINE)
         self.column = QBoxLayout(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
-        self.column.setSpacing(_AFTER_NAME_PX if beside else _LINES_APART_PX)
-        self.column.addWidget(self.name)
-        self.column.addWidget(self.explanation, int(beside))
+        spacing = _AFTER_NAME_PX if beside else _LINES_APART_PX
+        arrange(self.column, self.name, (self.explanation, int(beside)), spacing=spacing)
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self.name.setText(name)
@@ -98,16 +96,13 @@ class SettingRow(QWidget):
         self.name = self._words.name
         self.explanation = self._words.explanation
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(_BESIDE_GAP_PX)
-        self._row.addLayout(self._words.column, 1)
-        self._row.addWidget(control, 0, _BESIDE)
+        parts = ((self._words.column, 1), (control, 0, _BESIDE))
+        arrange(self._row, *parts, spacing=_BESIDE_GAP_PX, margins=(0, 0, 0, 0))
 
     def keep_height(self) -> None:
         """Without an explanation as high as with one of a line, so that nothing below moves when there is one."""
         self._keeps_height = True
-        self._theme.changed.connect(self._fit_height)
-        self._fit_height()
+        self._theme.follow(self._fit_height)
 
     def _fit_height(self) -> None:
         lines = (QFontMetricsF(label.font()).height() for label in (self.name, self.explanation))
@@ -163,10 +158,8 @@ class Page(QScrollArea):
         self.title = TextLabel(theme, TextStyle.TITLE)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         content = QWidget()
-        self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(self.side_px, 24, self.side_px, 28)
-        self.column.setSpacing(CARDS_APART_PX)
-        self.column.addWidget(self.title)
+        margins = (self.side_px, 24, self.side_px, 28)
+        self.column = arrange(QVBoxLayout(content), self.title, spacing=CARDS_APART_PX, margins=margins)
         set_up_scroll_area(self, theme, content)
         keep_room_for_bar(self)
         theme.changed.connect(self._fit_sides)

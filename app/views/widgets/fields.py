@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import RADIUS_ROW, Theme
+from app.views.widgets.arrange import arrange
 from app.views.widgets.composing import Composing
 from app.views.widgets.focus import FocusRing
 from app.views.widgets.held_keys import is_held_return, presses
@@ -70,8 +71,7 @@ class FieldStyler(QObject):
         self._theme = theme
         self._width_px = width_px
         control.setAttribute(Qt.WidgetAttribute.WA_MacShowFocusRect, False)  # the style has a ring
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _restyle(self) -> None:
         self._control.setFont(self._theme.ui_font())
@@ -223,9 +223,7 @@ class Segments(QWidget):
         self._choices: list[tuple[object, str]] = []
         self.buttons: list[SegmentButton] = []
         self.value: object = None
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(2, 2, 2, 2)
-        self._row.setSpacing(0)
+        self._row = arrange(QHBoxLayout(self), spacing=0, margins=(2, 2, 2, 2))
         theme.changed.connect(self.updateGeometry)
 
     def set_choices(self, choices: Sequence[tuple[object, str]]) -> None:

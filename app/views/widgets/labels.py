@@ -80,8 +80,7 @@ class TextLabel(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wraps)
         self.setText(text)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def text(self) -> str:
         return super().text().replace(_DOT_AT_END, _DOT)

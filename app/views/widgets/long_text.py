@@ -64,8 +64,7 @@ class ShownText(LongText):
         )
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         ThinScrollBars(self, theme)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _restyle(self) -> None:
         palette = QPalette(self.palette())

@@ -10,13 +10,10 @@ from app.theme import Theme
 
 
 class Mark(QWidget):
-    """Hunch's mark: a square and three dots after it."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _restyle(self) -> None:
         self.setFixedSize(self._theme.px(84), self._theme.px(36))

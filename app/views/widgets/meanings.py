@@ -20,8 +20,6 @@ class _Question(PillButton):
 
 
 class Meanings(Translated, QWidget):
-    """What the figures mean; opens in place."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.button = _Question(theme, Emphasis.PLAIN, "info")
@@ -31,13 +29,10 @@ class Meanings(Translated, QWidget):
             (TextLabel(theme, TextStyle.HEADING), TextLabel(theme, TextStyle.FINE)) for _ in speculation.meanings()
         ]
         self._text = QWidget()
-        column = QVBoxLayout(self._text)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        for name, meaning in self._labels:
+        column = arrange(QVBoxLayout(self._text), spacing=2, margins=(0, 0, 0, 0))
+        for labels in self._labels:
             column.addSpacing(6)
-            column.addWidget(name)
-            column.addWidget(meaning)
+            arrange(column, *labels)
         arrange(QVBoxLayout(self), (self.button, 0, Qt.AlignmentFlag.AlignLeft), self._text, margins=(0, 0, 0, 0))
         self._text.hide()
         self.button.toggled.connect(self._text.setVisible)

@@ -149,10 +149,7 @@ class PagesSide(QWidget):
         head = arrange(QHBoxLayout(), self.index, (self.search, 1))
         arrange(QVBoxLayout(self), head, self.nothing, (self.list, 1), spacing=8, margins=(SIDE_PX, 14, SIDE_PX, 10))
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, window)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(0)
-        self._row.addWidget(self)
-        self._row.addWidget(page, 1)
+        arrange(self._row, self, (page, 1), spacing=0, margins=(0, 0, 0, 0))
         self.search.left.connect(self._leave_search)
         self.search.down_pressed.connect(self._go_down)
 

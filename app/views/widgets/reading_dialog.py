@@ -33,8 +33,7 @@ class ReadingDialog(Translated, QDialog):
         self._more.timeout.connect(self._show_more)
         self._arrange()
         self.close_button.clicked.connect(self.accept)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def show_text(self, text: str) -> None:
         """A long one comes in steps, so that nothing freezes; the first is there at once."""
@@ -52,8 +51,7 @@ class ReadingDialog(Translated, QDialog):
 
     def _arrange(self) -> None:
         self.resize(self._theme.px(720), self._theme.px(560))
-        self.buttons.addStretch(1)
-        self.buttons.addWidget(self.close_button)
+        arrange(self.buttons, 1, self.close_button)
         arrange(QVBoxLayout(self), self.facts, (self.text, 1), self.buttons, spacing=10, margins=(18, 14, 18, 14))
 
     def _show_more(self) -> None:

@@ -110,8 +110,7 @@ class ThinScrollBars(QObject):
         self._bars = (area.verticalScrollBar(), area.horizontalScrollBar())
         area.setCornerWidget(QWidget(area))  # where both meet; the system's style paints a small square there
         self._theme = theme
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
 
     def _restyle(self) -> None:
         for bar in self._bars:

@@ -43,8 +43,7 @@ class SearchField(Translated, Composing, QLineEdit):
         self.clear_button.clicked.connect(self._clear)
         self.textChanged.connect(lambda text: self.clear_button.setVisible(clears and bool(text)))
         self.textChanged.connect(self._tell_words)
-        theme.changed.connect(self._restyle)
-        self._restyle()
+        theme.follow(self._restyle)
         self._retranslate()
 
     def words(self) -> str:

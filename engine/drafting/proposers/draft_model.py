@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Tokens
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import mlx.core as mx
 
@@ -22,11 +21,9 @@ from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.base import Proposer, Wanted
 from engine.drafting.proposers.chain import Growing, draft_chains
 from engine.drafting.proposers.rows import DraftRows
+from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.vision.values import without_names
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 # The first forward of a draft prefills up to so many tokens, and computes logits that are not used. So tokens of a few
 # plain rounds are prefilled when a draft needs them, not after every round.

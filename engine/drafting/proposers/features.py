@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Tokens
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mlx.core as mx
 
@@ -22,12 +22,10 @@ from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.rows import HeadRows, StateNetwork
+from engine.models.loading import LoadedModel
 from engine.models.memory import is_short
 from engine.prefix.memory import PrefixStore
 from engine.vision.values import readable
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
 
 MOST_WAITING_BYTES = 256 << 20  # of waiting states, in all replies: the first token waits for no draft prefill
 _MOST_WAITING_PARTS = 256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from weakref import ref
 
 import mlx.core as mx
@@ -12,9 +12,7 @@ import mlx.core as mx
 from engine.caches.base import CacheSet
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence, within_vocabulary
-
-if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
+from engine.models.loading import LoadedModel
 
 
 class Rows:
