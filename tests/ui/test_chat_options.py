@@ -294,6 +294,7 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
     assert harness.storage.read.states.options(harness.chat.chat_id) == {"temperature": 0.1}
 
 
+@pytest.mark.expect_log("a part of setting")
 def test_damaged_presets_cost_only_themselves(tmp_path: Path) -> None:
     good = {"id": "a", "name": "Good", "values": {"seed": 1}, "more": 2}
     file = tmp_path / "settings.json"

@@ -27,6 +27,7 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import LongText
 from app.views.widgets.painting import paint_card
+from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.tooltips import set_tooltip
@@ -329,7 +330,7 @@ class RaceWindow(Translated, SideWindow):
 
     def _show(self) -> None:
         view = self._race.view
-        self.setWindowTitle(self._title())
+        set_window_title(self, self._title())
         self.bars.show_race(view)
         self.text.show_text(view.text)
         under_way = view.state in _UNDER_WAY
