@@ -231,7 +231,7 @@ def main() -> int:
     parser.add_argument("--errors", action="store_true", help="list every wrong reply, too")
     parser.add_argument("--drafters-only", action="store_true", help="only compare the draft model and the drafters")
     parser.add_argument("--drafter", type=Path, action="append", default=[], help="a folder to compare as well")
-    parser.add_argument("--compared", type=int, default=1000, help="unseen questions of a language to compare them on")
+    parser.add_argument("--compared", type=int, default=5, help="unseen questions of a language to compare them on")
     options = parser.parse_args()
     guide, languages = load_guide(), options.language or LANGUAGES
     drafts = sorted(path.parent for path in options.pair.glob("*/config.json") if path.parent.name != "main")
