@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from enum import IntEnum, auto
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -266,7 +266,7 @@ class Application(QObject):
         for folder in (self.paths.data, self.paths.cache):
             self._small_files.ask(partial(remove_unfinished, folder), ignore, ignore)
         retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
-        named = partial(as_setting, starter=self._starter / "main")
+        named = cache(partial(as_setting, starter=self._starter / "main"))  # asked for each pair of a list
         records = PairRecords(self.paths.pairs, machine_name(), self._small_files, retry.start, named)
         retry.timeout.connect(records.try_again)
         self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
