@@ -139,6 +139,9 @@ def test_it_is_shown_where_there_is_room_which_the_sidebar_makes_and_takes_back(
     button.action.trigger()
     assert not any((window.sidebar.isVisible(), button.panel.isVisible(), button.action.isChecked()))
     assert "Widen" in window.banner.sentence.text()
+    app.application.settings.text_scale = 1.0
+    button.set_wanted(True)
+    assert (button.panel.isVisible(), window.banner.isVisible()) == (True, False)
 
 
 def test_it_is_live_and_follows_the_reply_in_focus(app: AppHarness, qtbot: QtBot) -> None:

@@ -275,6 +275,8 @@ class InspectorButton(Translated, IconButton):
         shown = bool(self._settings.inspector_visible) and self._fits() and self._window.header.of_chat
         if shown != self._is_shown:
             self.panel.setVisible(shown)
+        if shown:
+            self._window.banner.withdraw(self._too_narrow)
         for toggle in (self, self.action):
             toggle.setChecked(shown)
         self._name()

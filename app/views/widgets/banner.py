@@ -54,10 +54,10 @@ class _Message:
     refused: tuple[tuple[Callable[[], BannerText], Callable[[], None]], ...] = ()  # what its button tries again
 
     def without(self, text: Callable[[], BannerText]) -> _Message | None:
-        left = tuple(each for each in self.refused if each[0] is not text)
+        left = tuple(each for each in self.refused if each[0] != text)
         if left:
             return replace(self, text=left[-1][0], refused=left)
-        return None if self.text is text else self
+        return None if self.text == text else self
 
 
 class Banner(Translated, QWidget):
@@ -105,7 +105,7 @@ class Banner(Translated, QWidget):
         self._cover(_Message(text, (act,), stays=True, comes_back=True))
 
     def shows(self, text: Callable[[], BannerText]) -> bool:
-        return self._message.text is text and not self.isHidden()
+        return self._message.text == text and not self.isHidden()
 
     def show_warning(
         self, text: Callable[[], BannerText], *acts: Callable[[], None] | None, behind: bool = False
