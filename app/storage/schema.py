@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -89,9 +89,10 @@ def _copy_before(file: Path, version: int) -> None:
     new = file.with_name(f"{file.stem}-before-v{version}.db")
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         copy_to(connection, new)
-    for each in earlier:
-        if each != new:
-            each.unlink()
+    with suppress(OSError):  # one that cannot be deleted, locked in Finder perhaps, stays
+        for each in earlier:
+            if each != new:
+                each.unlink()
 
 
 def _statements(script: str) -> Iterator[str]:

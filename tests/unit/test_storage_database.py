@@ -73,6 +73,18 @@ def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.Monk
     assert not earlier.exists(), "one such copy is enough"
 
 
+def test_a_copy_that_cannot_be_deleted_does_not_stop_the_next_migration(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(path, chats=1, messages=2, words=2)
+    path.with_name("chats-before-v2.db").mkdir()
+    scripts = [*schema._scripts(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
+    monkeypatch.setattr(schema, "_scripts", lambda: scripts)
+    with closing(Database(path)) as database:
+        assert database.row("SELECT mood FROM chats") is not None
+        assert database.rescued is None
+
+
 # What version 1 wrote in its two columns, and the one status that it has become; the last is from a version to come.
 _VERSION_1 = [
     ("done", "stop", ReplyStatus.DONE),
