@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -254,17 +255,20 @@ def test_a_text_that_is_lost_with_its_database_is_named_as_damaged(
     files.add_text("given", "About zebras. " * 3000)
     files.close()
     lost = ("given", FileState.UNREADABLE, WhyNot.DAMAGED)
-    for _ in range(2):  # the second time nothing but the name is there
-        damage(path, "parts")
+
+    def is_made_anew(damaged: int) -> bool:
+        names = {(each.name, each.state, each.problem) for each in documents.files(PROJECT)}
+        return path.stat().st_ino != damaged and names == {("a.txt", FileState.READY, ""), lost}
+
+    for number in range(2):  # the second time nothing but the name is there
+        inode = path.stat().st_ino
+        is_damaged = threading.Event()
+        documents._alone(PROJECT, partial(damage, path, "parts"), is_damaged.set)  # while nothing has it open
+        qtbot.waitUntil(is_damaged.is_set)
         documents.start()
         qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
-        search(documents, qtbot, "zebras")
-        qtbot.waitUntil(
-            lambda: (
-                {(each.name, each.state, each.problem) for each in documents.files(PROJECT)}
-                == {("a.txt", FileState.READY, ""), lost}
-            )
-        )
+        search(documents, qtbot, f"zebras {number}")
+        qtbot.waitUntil(partial(is_made_anew, inode))
     assert file_words(0, "unreadable", WhyNot.DAMAGED, is_whole=False) == "Damaged."
     (given,) = (each for each in documents.files(PROJECT) if not each.path)
     documents.remove(PROJECT, [given.id])
