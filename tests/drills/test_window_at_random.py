@@ -16,10 +16,12 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, Q
 from pytestqt.qtbot import QtBot
 
 from app.system import file_manager
+from app.tools.builtin.offered import BY_NAME
 from engine import FinishReason, OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 from tests.helpers.stillness import still
+from tests.helpers.tool_calls import MODELS, call, calls
 
 _Key = Qt.Key
 _KEYS = (
@@ -34,6 +36,7 @@ _MODIFIERS = (Qt.KeyboardModifier.NoModifier,) * 6 + (
 )
 _WORDS = ("a", "Why?", "한글", "日本", "1", "-1", "9" * 30, "/", "@", "\n", "```\nx\n```", "$x$", "👩‍👩‍👧", "x" * 3000)
 _SIZES = ((640, 480), (760, 600), (1000, 700), (1500, 900))
+_ARGUMENTS = ("", "{}", '{"expression": "17*23"}', '{"query": "word"}', '{"url": "https://example.com/"}')
 _SCRIPTS = (
     Script(),
     Script(("# Title\n\n", "- a\n- b\n\n", "```py\nprint(1)\n```\n", "| a | b |\n|---|---|\n| 1 | $x$ |\n")),
@@ -44,7 +47,7 @@ _SCRIPTS = (
 )
 
 
-_STEPS = 300
+_STEPS = 500
 
 
 class Life:
@@ -182,6 +185,8 @@ class Life:
         if not able:
             return "nothing to choose"
         action = self._rnd.choice(able)
+        if action.menuRole() is QAction.MenuRole.QuitRole and self._rnd.random() < 0.8:
+            return "stay"
         name = action.text()
         if isinstance(owner, QMenu):
             owner.close()
@@ -200,7 +205,10 @@ class Life:
         return f"menu of {name}"
 
     def _ask(self) -> str:
-        self._app.engine.scripts.append(self._rnd.choice(_SCRIPTS))
+        script = self._rnd.choice(_SCRIPTS)
+        if self._rnd.random() < 0.2:
+            script = calls(call(self._rnd.choice(list(BY_NAME)), self._rnd.choice(_ARGUMENTS)), said="I look.")
+        self._app.engine.scripts.append(script)
         if QApplication.activePopupWidget() is None and QApplication.activeModalWidget() is None:
             self._app.window.composer.send(f"{len(self.done)} {self._rnd.choice(_WORDS)}")
         return "ask"
@@ -303,7 +311,7 @@ def test_a_life_of_clicks_and_keys(seed: int, tmp_path: Path, qtbot: QtBot, monk
     monkeypatch.setattr(QDrag, "exec", lambda *_: Qt.DropAction.IgnoreAction)  # it would wait for a real pointer
     monkeypatch.setattr(file_manager, "reveal", lambda _: None)
     monkeypatch.chdir(tmp_path)
-    with open_app(tmp_path / "profile", qtbot) as app, qtbot.capture_exceptions() as caught:
+    with open_app(tmp_path / "profile", qtbot, models=MODELS) as app, qtbot.capture_exceptions() as caught:
         database = app.paths.database
         life = Life(app, qtbot, seed, tmp_path)
         while not life.closed and len(life.done) < _STEPS:
