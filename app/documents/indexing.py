@@ -57,8 +57,9 @@ class Indexing:
             if state in (FileState.WAITS, FileState.READING):
                 continue
             if found is None:
-                if state is not FileState.MISSING:
-                    self.files.end(file_id, FileState.MISSING)
+                if state is not FileState.MISSING:  # one without a text is read again when it is back
+                    lost = state is FileState.UNREADABLE
+                    self.files.end(file_id, FileState.WAITS if lost else FileState.MISSING)
             elif found != tuple(known):
                 self.files.end(file_id, FileState.WAITS)
             elif state is FileState.MISSING:

@@ -344,6 +344,20 @@ def test_a_file_that_was_lost_before_it_was_read_again_comes_back_whole(files: P
     assert [each.text for each in files.search("zebras", 5)] == ["About zebras."]
 
 
+def test_what_could_not_be_read_is_not_ready_when_its_disk_is_back(files: ProjectFiles, tmp_path: Path) -> None:
+    path = write(tmp_path, "scan.pdf", pdf_bytes(["", ""]))
+    one(files, path)
+    indexing = Indexing(files)
+    path.rename(tmp_path / "away.pdf")
+    indexing.look()
+    read_all(files, indexing)
+    assert [each.state for each in files.all()] == [FileState.MISSING]
+    (tmp_path / "away.pdf").rename(path)
+    indexing.look()
+    read_all(files, indexing)
+    assert [(each.state, each.problem) for each in files.all()] == [(FileState.UNREADABLE, "scanned")]
+
+
 def test_files_that_are_missing_keep_no_others_from_being_found(files: ProjectFiles, tmp_path: Path) -> None:
     missing = [write(tmp_path, f"{number}.txt", "zebra zebra") for number in range(300)]
     files.add([*missing, write(tmp_path, "kept.txt", "A zebra, among many words that make it the last one found.")])
