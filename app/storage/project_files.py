@@ -404,10 +404,10 @@ class ProjectFiles:
         self._db.execute(sql, (state, problem, file_id))
         self._touched.add(file_id)
 
-    def signs(self) -> list[tuple[int, str, FileState, int, int]]:
-        """Id, path, state, size and time of each file that is on a disk, to see whether it has changed."""
-        sql = f"SELECT id, path, state, size, changed_ns FROM files WHERE {_SHOWN} AND path != ''"
-        return [(row[0], row[1], FileState(row[2]), row[3], row[4]) for row in self._db.rows(sql)]
+    def signs(self) -> list[tuple[int, str, FileState, str, int, int]]:
+        """Id, path, state, problem, size and time of each file that is on a disk, to see whether it has changed."""
+        sql = f"SELECT id, path, state, problem, size, changed_ns FROM files WHERE {_SHOWN} AND path != ''"
+        return [(row[0], row[1], FileState(row[2]), *row[3:]) for row in self._db.rows(sql)]
 
     # Taking out, in slices
 

@@ -358,6 +358,24 @@ def test_what_could_not_be_read_is_not_ready_when_its_disk_is_back(files: Projec
     assert [(each.state, each.problem) for each in files.all()] == [(FileState.UNREADABLE, "scanned")]
 
 
+def test_what_the_system_did_not_let_us_read_is_read_once_it_does(
+    files: ProjectFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a folder for which the user gives the permission later: the file is as it was."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    path = write(tmp_path, "a.txt", "About zebras.")
+    with monkeypatch.context() as refused:
+        refused.setattr("app.documents.reading.open_plain", refuse)
+        assert (one(files, path).state, files.all()[0].problem) == (FileState.UNREADABLE, "forbidden")
+    indexing = Indexing(files)
+    indexing.look()
+    read_all(files, indexing)
+    assert [each.text for each in files.search("zebras", 5)] == ["About zebras."]
+
+
 def test_files_that_are_missing_keep_no_others_from_being_found(files: ProjectFiles, tmp_path: Path) -> None:
     missing = [write(tmp_path, f"{number}.txt", "zebra zebra") for number in range(300)]
     files.add([*missing, write(tmp_path, "kept.txt", "A zebra, among many words that make it the last one found.")])
