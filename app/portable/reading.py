@@ -191,7 +191,7 @@ def _in_folder(top: Path) -> Iterator[Source]:
     for folder, below, names in os.walk(top):
         parts = Path(folder).relative_to(top).parts
         below[:] = sorted(each for each in below if each != USER_FILES) if len(parts) < _MOST_DEPTH else []
-        for name in sorted(name for name in names if name.lower().endswith(".json")):
+        for name in sorted(filter(_is_json, names)):
             path = Path(folder) / name
             if path.is_symlink() or not path.is_file():
                 continue
@@ -203,10 +203,15 @@ def _in_folder(top: Path) -> Iterator[Source]:
             yield Source(_shown(name), path.stat().st_size, opened, tuple(map(_shown, parts)), beside=files)
 
 
+def _is_json(name: str) -> bool:
+    """Not what macOS puts beside a file of that name, in archives and on disks of other systems."""
+    return name.lower().endswith(".json") and not name.startswith("._")
+
+
 def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
     """The conversations of an export; in an archive of anything else, all its JSON."""
     with zipfile.ZipFile(file) as archive:
-        inside = [each for each in archive.infolist() if each.filename.lower().endswith(".json")]
+        inside = [each for each in archive.infolist() if _is_json(PurePosixPath(each.filename).name)]
         named = [each for each in inside if PurePosixPath(each.filename).name.lower().startswith("conversations")]
         chosen = named or inside
         if not chosen or len(chosen) > MOST_FILES:

@@ -171,6 +171,17 @@ def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
     assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
 
 
+def test_what_macos_puts_beside_files_is_no_chat(tmp_path: Path) -> None:
+    """In archives that Finder makes, and on disks that keep no more of a file than its bytes."""
+    chat = json.dumps(lm_studio(slot(said("Hi"))))
+    members: dict[str, str | bytes] = {"Work/1.conversation.json": chat, "__MACOSX/Work/._1.conversation.json": b"\0\5"}
+    written(tmp_path / "disk", "1.conversation.json", chat)
+    written(tmp_path / "disk", "._1.conversation.json", b"\0\5")
+    for place in (archive(tmp_path, members), tmp_path / "disk"):
+        found = find(tmp_path, place)
+        assert (len(found.origins), found.problems) == (1, ())
+
+
 def test_what_cannot_be_read_is_told_chat_by_chat(tmp_path: Path) -> None:
     around = [node("a", "b", "user", "1"), node("b", "a", "assistant", "2")]
     chats: list[Any] = [chatgpt(ASKED), chatgpt(*around, title="Round"), chatgpt(title="Nothing"), {"x": 1}]
