@@ -35,6 +35,7 @@ _MOST_DEPTH = 12  # of folders
 _CHUNK_BYTES = 1 << 20
 _BOMB_RATIO = 200  # text never compresses so well
 _BOMB_BYTES = 100_000_000
+_OF_EXPORT = "user.json"  # where it lies, an export of ChatGPT was unpacked
 _ENCRYPTED = 1  # a flag in archives
 _AROUND = 1  # levels of folders below the file's in which its pictures may be
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -191,7 +192,7 @@ def _in_folder(top: Path) -> Iterator[Source]:
     for folder, below, names in os.walk(top):
         parts = Path(folder).relative_to(top).parts
         below[:] = sorted(each for each in below if each != USER_FILES) if len(parts) < _MOST_DEPTH else []
-        for name in sorted(filter(_is_json, names)):
+        for name in sorted(filter(_is_of_export if _OF_EXPORT in names else _is_json, names)):
             path = Path(folder) / name
             if path.is_symlink() or not path.is_file():
                 continue
@@ -208,11 +209,15 @@ def _is_json(name: str) -> bool:
     return name.lower().endswith(".json") and not name.startswith("._")
 
 
+def _is_of_export(name: str) -> bool:
+    return _is_json(name) and name.lower().startswith("conversations")
+
+
 def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
     """The conversations of an export; in an archive of anything else, all its JSON."""
     with zipfile.ZipFile(file) as archive:
         inside = [each for each in archive.infolist() if _is_json(PurePosixPath(each.filename).name)]
-        named = [each for each in inside if PurePosixPath(each.filename).name.lower().startswith("conversations")]
+        named = [each for each in inside if _is_of_export(PurePosixPath(each.filename).name)]
         chosen = named or inside
         if not chosen or len(chosen) > MOST_FILES:
             yield _bad(name, WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)

@@ -182,6 +182,14 @@ def test_what_macos_puts_beside_files_is_no_chat(tmp_path: Path) -> None:
         assert (len(found.origins), found.problems) == (1, ())
 
 
+def test_an_export_that_was_unpacked_is_read_as_in_its_archive(tmp_path: Path) -> None:
+    """Safari unpacks what it downloads."""
+    for name, text in {"conversations-000.json": ONE, "user.json": "{}", "message_feedback.json": "[]"}.items():
+        written(tmp_path / "export", name, text)
+    found = find(tmp_path, tmp_path / "export")
+    assert (len(found.origins), found.problems) == (1, ())
+
+
 def test_what_cannot_be_read_is_told_chat_by_chat(tmp_path: Path) -> None:
     around = [node("a", "b", "user", "1"), node("b", "a", "assistant", "2")]
     chats: list[Any] = [chatgpt(ASKED), chatgpt(*around, title="Round"), chatgpt(title="Nothing"), {"x": 1}]
