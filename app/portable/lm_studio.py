@@ -51,9 +51,10 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
     if not messages:
         raise Unreadable(WhyNotRead.EMPTY)
     last = max(time_at(found, name, unit_s=_MS) for name in ("userLastMessagedAt", "assistantLastMessagedAt"))
-    first = hashlib.blake2b(messages[0].text.encode(), digest_size=8).hexdigest()
+    known_by = "".join(each.text for each in (messages[:1] if began else messages))
+    words = hashlib.blake2b(known_by.encode(), digest_size=8).hexdigest()
     return PortableChat(
-        origin=f"lmstudio:{began}:{first}",
+        origin=f"lmstudio:{began}:{words}",
         title=name_at(found, "name"),
         messages=tuple(messages),
         shown=parent,

@@ -300,6 +300,15 @@ def test_the_same_chat_has_the_same_origin_when_it_was_renamed() -> None:
     assert one.origin != chat(lm_studio(slot(said("Ho")))).origin
 
 
+def test_chats_without_a_time_are_one_only_if_they_say_the_same() -> None:
+    """An import would pass over the second of them."""
+    question = {"role": "user", "content": "Hi"}
+    one, same, other = (
+        chat({"messages": [question, {"role": "assistant", "content": answer}]}) for answer in ("Hello", "Hello", "Ho")
+    )
+    assert one.origin == same.origin != other.origin
+
+
 @pytest.mark.parametrize("found", [3, "x", None, [], {}, {"messages": []}, {"mapping": 3}, {"a": {"mapping": {}}}])
 def test_what_is_no_chat_is_not_taken_for_one(found: Any) -> None:
     assert refusal(found) is WhyNotRead.UNKNOWN
