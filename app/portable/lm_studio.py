@@ -33,10 +33,14 @@ _THOUGHT = "</think>"
 
 
 def is_lm_studio(found: dict[str, Any]) -> bool:
+    """Not a tree of other apps, in which several messages follow one."""
     messages = list_at(found, "messages")
-    return bool(messages) and all(
-        isinstance(each, dict) and ("versions" in each or ("role" in each and "content" in each)) for each in messages
-    )
+    parents = [str(parent) for each in messages if (parent := text_at(each, "parent") or number_at(each, "parent"))]
+    return bool(messages) and len(set(parents)) == len(parents) and all(map(_is_message, messages))
+
+
+def _is_message(found: Any) -> bool:
+    return isinstance(found, dict) and ("versions" in found or ("role" in found and "content" in found))
 
 
 def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat:

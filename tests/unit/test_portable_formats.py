@@ -309,6 +309,18 @@ def test_chats_without_a_time_are_one_only_if_they_say_the_same() -> None:
     assert one.origin == same.origin != other.origin
 
 
+def test_a_list_that_is_a_tree_is_not_read_as_if_all_of_it_was_said() -> None:
+    """As llama.cpp's page writes it: versions of a reply would follow one another."""
+
+    def written(*parents: str | None) -> dict[str, Any]:
+        roles = ["user", "assistant", "assistant", "user"]
+        found = zip("abcd", parents, roles, strict=False)
+        return {"messages": [{"id": key, "parent": at, "role": role, "content": key} for key, at, role in found]}
+
+    assert [each.text for each in chat(written(None, "a", "b", "c")).messages] == ["a", "b", "c", "d"]
+    assert refusal(written(None, "a", "a", "c")) is WhyNotRead.UNKNOWN
+
+
 @pytest.mark.parametrize("found", [3, "x", None, [], {}, {"messages": []}, {"mapping": 3}, {"a": {"mapping": {}}}])
 def test_what_is_no_chat_is_not_taken_for_one(found: Any) -> None:
     assert refusal(found) is WhyNotRead.UNKNOWN
