@@ -172,6 +172,22 @@ def test_pictures_are_wanted_by_the_numbers_and_names_of_their_files() -> None:
     assert [(each.kind, each.text) for each in message.attachments] == [(picture, "17 - 4.png")]
 
 
+def mark(*parts: str) -> str:
+    """In a reply of ChatGPT's, in place of what its page shows."""
+    return "\ue200" + "\ue202".join(parts) + "\ue201"
+
+
+def test_marks_of_the_page_become_the_words_that_it_shows() -> None:
+    cited = mark("cite", "turn0search0")
+    city = mark("entity", '["city", "Paris", "France"]')
+    references = [{"matched_text": cited, "alt": "([Ducks](https://example.org))"}, None, {"matched_text": 3}]
+    nothing = mark("image_group", "{}") + mark("entity", "[") + mark("navlist")
+    text = f"Three. {cited} In {city}, {mark('url', 'here', 'turn0')} {mark('cite', 'turn0search2')}. {nothing}"
+    asked = node("q", "root", "user", "How many?")
+    found = chat(chatgpt(asked, node("a", "q", "assistant", text, metadata={"content_references": references})))
+    assert found.messages[1].text == "Three. ([Ducks](https://example.org)) In Paris, here."
+
+
 def test_code_is_code() -> None:
     content = {"content_type": "code", "language": "python", "text": "print(1)"}
     found = chat(chatgpt(node("q", "root", "user", "x"), node("a", "q", "assistant", content=content)))
