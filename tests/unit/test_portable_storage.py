@@ -226,13 +226,28 @@ def test_a_step_that_fails_changes_nothing_and_is_tried_again(tmp_path: Path) ->
 
 def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
-        ids = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2"))).ids
+        importing = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2")))
+        ids = importing.ids
         mark = portable.put_in_trash(stores, ids)
         assert portable.chat_ids(stores.database) == []
         stores.trash.restore(mark)
         assert sorted(portable.chat_ids(stores.database)) == ids
-        portable.forget(stores, ids)
+        portable.forget(stores, ids, importing.former_folders)
         assert stores.database.rows("SELECT id FROM messages") == []
+
+
+def test_a_cancelled_import_leaves_no_folder_that_it_made(tmp_path: Path) -> None:
+    """Those that were there stay, and one into which the user has put something since."""
+    several = [
+        replace(CHAT, origin=str(at), folder=each) for at, each in enumerate([("Work", "Ducks"), ("A", "B"), ()])
+    ]
+    with database(tmp_path) as stores:
+        work = stores.folders.make("Work", None)
+        importing = run(stores, spool(tmp_path, *several))
+        made = {each.name: each.id for each in stores.folders.all()}
+        stores.folders.put_chats([stores.chats.create("Mine")], made["A"])
+        portable.forget(stores, importing.ids, importing.former_folders)
+        assert {each.id for each in stores.folders.all()} == {work, made["A"]}
 
 
 def test_folders_are_made_once(tmp_path: Path) -> None:
