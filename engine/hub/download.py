@@ -50,6 +50,7 @@ from engine.hub.staging import (
     keep_only,
     lists,
     publish,
+    recorded_bytes,
     recover,
     remove,
     reserve_space,
@@ -284,6 +285,7 @@ class Download:
                 recover(self._root, self.repository)
                 tidy(self.staging)
                 self._begun = begun_commit(self.staging)
+                self.total_bytes = recorded_bytes(self.staging, "total_bytes")
                 self._record()
                 self._install_from_newest(meter, shares)
                 meter.finish()

@@ -370,6 +370,20 @@ def test_what_goes_on_is_the_commit_that_was_begun(
     assert_installed(tmp_path, hub)
 
 
+def test_a_try_that_reaches_no_hub_still_knows_how_large_the_download_is(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    download = held(hub, store, recorder)
+    store.pause(download)
+    total_bytes = recorder.wait_for(DownloadStopped, download).total_bytes
+    assert total_bytes == sum(map(len, hub.repositories[REPO].values()))
+    store.set_hub(HubAccess("http://127.0.0.1:1"))
+    failed = recorder.end_of(store.install(REPO))
+    assert isinstance(failed, DownloadFailed)
+    recorded = staging.recorded_bytes(staging.staging_of(tmp_path / "models", REPO), "total_bytes")
+    assert (failed.total_bytes, recorded) == (total_bytes, total_bytes)
+
+
 def test_a_paused_download_can_be_cancelled_later(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
