@@ -157,6 +157,17 @@ def test_tab_stops_are_no_text_and_a_text_box_is_there_once(files: ProjectFiles,
     assert files.text_of(found.id).strip() == "Zero\n\nOne\ttwo"
 
 
+def test_how_words_are_spoken_and_where_they_were_before_a_move_is_not_among_them(
+    files: ProjectFiles, tmp_path: Path
+) -> None:
+    run = "<w:r><w:t>{}</w:t></w:r>".format
+    spoken = f"<w:r><w:ruby><w:rt>{run('かんじ')}</w:rt><w:rubyBase>{run('漢字')}</w:rubyBase></w:ruby></w:r>"
+    moved = "<w:p><w:{0}>{1}</w:{0}></w:p>".format
+    body = f"<w:p>{spoken}{run('検索')}</w:p>{moved('moveFrom', run('here'))}{moved('moveTo', run('there'))}"
+    found = one(files, write(tmp_path, "a.docx", word_bytes(body=body)))
+    assert files.text_of(found.id).split() == ["漢字検索", "there"]
+
+
 def test_a_long_text_is_kept_in_parts_that_are_the_whole(files: ProjectFiles, tmp_path: Path) -> None:
     text = "".join(f"Line {number} of the long file.\n" for number in range(9000)) + "y" * 70_000
     found = one(files, write(tmp_path, "long.log", text))
