@@ -219,6 +219,8 @@ def test_hostile_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("[" * 100_000, WhyNotRead.TOO_DEEP),
         ('{"format": "hunch.chats", "version": 99, "chats": [{"id": "x", "shown": null}]}', WhyNotRead.NEWER),
         ('{"format": "hunch.chats", "version": 1, "chats": []}', WhyNotRead.EMPTY),
+        ('{"version": 99, "conversations": [{"x": 1}]}', WhyNotRead.UNKNOWN),
+        ('{"version": "0.1", "chats": [{"x": 1}]}', WhyNotRead.UNKNOWN),
         ('[{"mapping": {' + ", ".join(f'"{n}": {{}}' for n in range(101)) + "}}]", WhyNotRead.TOO_LARGE),
         ("PK\3\4 not really", WhyNotRead.NOT_JSON),
     ]
