@@ -37,6 +37,7 @@ from engine import (
     ModelRunsCode,
     ModelUnsupported,
     NothingToInstall,
+    PageRead,
     RepositoryNotFound,
     StorageFailed,
 )
@@ -339,6 +340,20 @@ def test_a_proxy_is_never_asked_for_this_machine(
         monkeypatch.setenv(name, "http://127.0.0.1:1")
     install(store, recorder)
     assert_installed(tmp_path, hub)
+
+
+def test_a_repository_that_was_renamed_is_shown_and_installed_by_its_former_name(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.renamed["org/former"] = REPO
+    store.read_page("org/former")
+    page = recorder.wait_for(PageRead).page
+    assert (page.model.repository, page.download_bytes) == (
+        "org/former",
+        sum(map(len, hub.repositories[REPO].values())),
+    )
+    install(store, recorder, "org/former")
+    assert tree(tmp_path / "models" / "org/former").keys() == {*hub.repositories[REPO], "hunch.json"}
 
 
 def test_a_paused_download_goes_on_where_it_was(

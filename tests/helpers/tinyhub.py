@@ -55,6 +55,7 @@ class TinyHub:
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.commits: dict[str, dict[str, bytes]] = {}  # every one that was told of; a test may forget them
+        self.renamed: dict[str, str] = {}  # former names of repositories, which lead to them
         self.faults: dict[str, Fault] = {}
         self.extra_entries: list[object] = []  # in every list of files
         self.listed: list[Any] = []  # in every list of models, as a hub would say it
@@ -139,6 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(302, b"", {"Location": fault.redirect + self.path})
         elif fault is not None and fault.status:
             self._send(fault.status, b"{}", ({"X-Error-Code": fault.code} if fault.code else {}) | fault.headers)
+        elif repository in self.hub.renamed:
+            self._send(307, b"", {"Location": self.path.replace(repository, self.hub.renamed[repository])})
         elif repository not in self.hub.repositories:
             self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
         elif question:
