@@ -9,6 +9,7 @@ import codecs
 import json
 import math
 import os
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -277,5 +278,5 @@ def _decoder(data: bytes) -> tuple[codecs.IncrementalDecoder, bytes]:
 
 
 def _shown(name: str) -> str:
-    """A name as it can be shown and stored."""
-    return os.fsencode(name).decode("utf-8", "replace")[:200]
+    """A name as it can be shown and stored; some systems decompose letters."""
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))[:200]

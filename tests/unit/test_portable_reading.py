@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import unicodedata
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -169,6 +170,13 @@ def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
     (top / "around").symlink_to(top)
     found = find(tmp_path, top)
     assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
+
+
+def test_a_folder_is_called_as_it_is_typed_whatever_the_disk_makes_of_it(tmp_path: Path) -> None:
+    """Else there would be two of one name."""
+    for name in ("업무", unicodedata.normalize("NFD", "업무")):
+        written(tmp_path / "top" / name, "1.json", json.dumps(lm_studio(slot(said("Hi")))))
+    assert {each.folder for each in spooled(find(tmp_path, tmp_path / "top"))} == {("업무",)}
 
 
 def test_what_macos_puts_beside_files_is_no_chat(tmp_path: Path) -> None:
