@@ -28,6 +28,7 @@ from app.storage.portable import PortableChat, PortableMessage
 
 _MS = 0.001
 _ROLES = ("user", "assistant")
+_PROMPT = "llm.prediction.systemPrompt"
 _THINK = "<think>"
 _THOUGHT = "</think>"
 
@@ -67,8 +68,15 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
         created_at=began,
         updated_at=last or began,
         folder=folder,
-        options=options_with(text_at(found, "systemPrompt").strip() or _system_message(found)),
+        options=options_with(text_at(found, "systemPrompt").strip() or _set_prompt(found) or _system_message(found)),
     )
+
+
+def _set_prompt(found: dict[str, Any]) -> str:
+    """The system prompt among the settings that are the chat's own."""
+    used = found.get("usePerChatPredictionConfig") is not False
+    fields = list_at(object_at(found, "perChatPredictionConfig"), "fields") if used else []
+    return next((text_at(each, "value").strip() for each in fields if text_at(each, "key") == _PROMPT), "")
 
 
 def _system_message(found: dict[str, Any]) -> str:

@@ -274,6 +274,12 @@ def test_the_system_prompt_of_lm_studio() -> None:
     found = chat(lm_studio(slot(said("You count.", "system")), slot(said("Hi"))))
     assert (found.options, shape(found)) == ({"system_prompt": "You count."}, [(1, None, "user", "Hi")])
     assert chat(lm_studio(slot(said("Hi")))).options is None
+    fields = [None, {"key": "llm.prediction.temperature", "value": 1}]
+    own = {"fields": [*fields, {"key": "llm.prediction.systemPrompt", "value": "Be kind."}]}
+    found = chat(lm_studio(slot(said("Hi")), systemPrompt="", perChatPredictionConfig=own))
+    assert found.options == {"system_prompt": "Be kind."}
+    unused = {"perChatPredictionConfig": own, "usePerChatPredictionConfig": False}
+    assert chat(lm_studio(slot(said("Hi")), **unused)).options is None
 
 
 def test_versions_of_lm_studio_are_branches() -> None:
