@@ -133,11 +133,12 @@ def rename_database(path: Path, to: Path) -> None:
 
 def copy_database(path: Path, to: Path) -> None:
     """Raises sqlite3.Error or OSError; nothing is there then."""
-    new = _new(to)
-    os.close(os.open(new, os.O_RDWR | os.O_CREAT, 0o600))
     with reading(path) as files:
-        if files is not None:
-            files.copy_into(new)
+        if files is None:
+            raise sqlite3.DatabaseError("documents that cannot be read")
+        new = _new(to)
+        os.close(os.open(new, os.O_RDWR | os.O_CREAT, 0o600))
+        files.copy_into(new)
     new.replace(to)
 
 

@@ -25,7 +25,7 @@ from app.documents.indexing import Indexing, files_within
 from app.documents.reading import MOST_FILE_BYTES
 from app.storage import project_files
 from app.storage.passages import cut_up, for_index
-from app.storage.project_files import FileState, ProjectFile, ProjectFiles, open_files, reading
+from app.storage.project_files import FileState, ProjectFile, ProjectFiles, copy_database, open_files, reading
 from app.system.limited_child import ChildLimits
 from app.tools.citing import source_of
 from tests.helpers.documents import archive_bytes, read_all, word_bytes
@@ -551,6 +551,13 @@ def test_the_file_is_for_its_owner_alone(files: ProjectFiles, tmp_path: Path) ->
         assert path.stat().st_mode & 0o077 == 0
     assert (tmp_path / "projects").stat().st_mode & 0o077 == 0
     assert files.all() == []
+
+
+def test_of_documents_that_cannot_be_read_there_is_no_empty_copy(tmp_path: Path) -> None:
+    for path in (write(tmp_path, "1.db", b"nonsense" * 1000), tmp_path / "absent.db"):
+        with pytest.raises(sqlite3.Error):
+            copy_database(path, tmp_path / "2.db")
+        assert not list(tmp_path.glob("2.*"))
 
 
 def test_pairs_of_letters_go_in_for_what_has_no_spaces() -> None:
