@@ -385,6 +385,18 @@ def test_what_goes_on_is_the_commit_that_was_begun(
     assert_installed(tmp_path, hub)
 
 
+def test_another_revision_is_installed_as_it_is_though_a_first_was_begun(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    download = held(hub, store, recorder)
+    store.pause(download)
+    recorder.wait_for(DownloadStopped, download)
+    other = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\2")}
+    hub.branches[REPO, "other"] = other
+    assert isinstance(recorder.end_of(store.install(REPO, "other")), DownloadFinished)
+    assert installed(tmp_path) == other
+
+
 def test_a_try_that_reaches_no_hub_still_knows_how_large_the_download_is(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
