@@ -100,8 +100,10 @@ class Known:
     def has(self, chat: PortableChat) -> bool:
         """Whether that chat is here with all of its messages."""
         number, as_of = self._found(chat)
-        if number is None or not chat.origin.startswith(_OURS):
-            return number is not None and chat.updated_at <= as_of
+        if number is None:
+            return False
+        if chat.updated_at > chat.created_at and not chat.origin.startswith(_OURS):  # else no time says it
+            return chat.updated_at <= as_of
         return not _Here(self._stores, number, chat).lacks(chat)
 
     def number(self, chat: PortableChat) -> int | None:
