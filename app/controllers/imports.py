@@ -209,7 +209,7 @@ class ImportController(QObject):
         grown = list(importing.grown)
 
         def forget(stores: Stores) -> None:
-            portable.forget(stores, ids)
+            portable.forget(stores, ids, importing.former_folders)
             shrink(stores, grown)
 
         self._write(forget, self.cancelled.emit)

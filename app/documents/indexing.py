@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from app.documents.problems import Refused
+from app.documents.problems import Refused, WhyNot
 from app.documents.reading import pages_in
 from app.storage.project_files import MOST_CHARACTERS, FileState, ProjectFile, ProjectFiles
 from app.system.limited_child import ChildLimits, ChildStopped, Stop
@@ -18,6 +18,7 @@ _SLICE_S = 0.03
 _SLICE_CHARACTERS = 40_000
 _DEEPEST = 12
 _MOST_LOOKED_AT = 100_000
+_MAY_PASS = (WhyNot.FORBIDDEN, WhyNot.UNREADABLE)  # without a change of the file: a permission, a disk
 
 
 class Indexing:
@@ -52,14 +53,15 @@ class Indexing:
 
     def look(self) -> None:
         """Which files have changed, are missing, or are there again."""
-        for file_id, path, state, *known in self.files.signs():
+        for file_id, path, state, problem, *known in self.files.signs():
             found = _sign(Path(path))
             if state in (FileState.WAITS, FileState.READING):
                 continue
             if found is None:
-                if state is not FileState.MISSING:
-                    self.files.end(file_id, FileState.MISSING)
-            elif found != tuple(known):
+                if state is not FileState.MISSING:  # one without a text is read again when it is back
+                    lost = state is FileState.UNREADABLE
+                    self.files.end(file_id, FileState.WAITS if lost else FileState.MISSING)
+            elif found != tuple(known) or problem in _MAY_PASS:
                 self.files.end(file_id, FileState.WAITS)
             elif state is FileState.MISSING:
                 self.files.end(file_id, FileState.READY)

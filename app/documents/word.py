@@ -16,6 +16,8 @@ _MOST_XML_BYTES = 128 << 20
 _STEP_BYTES = 1 << 20
 _HEADING = re.compile(r"(?i)heading ?([1-6])|([1-6])|title")
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+# Have once more what others have: for older programs, before it was moved, or as it is spoken.
+_OTHERS = ("Fallback", "moveFrom", "rt")
 
 
 class _Document:
@@ -23,12 +25,12 @@ class _Document:
         self.pieces: list[str] = []
         self._is_text = False
         self._rows = 0  # of tables that are open
-        self._others = 0  # elements that are open and have once more what others have, for older programs
+        self._others = 0  # of these that are open
 
     def start(self, name: str, values: dict[str, str]) -> None:
         element = name.rpartition(" ")[2]
         self._is_text = element == "t"
-        self._others += element == "Fallback"
+        self._others += element in _OTHERS
         if element in _BREAKS and not (element == "tab" and values):  # with values: where tabs stop
             self.pieces.append(_BREAKS[element])
         elif element == "tr":
@@ -41,7 +43,7 @@ class _Document:
     def end(self, name: str) -> None:
         element = name.rpartition(" ")[2]
         self._is_text = False
-        self._others -= element == "Fallback"
+        self._others -= element in _OTHERS
         if element == "p":
             self.pieces.append(" | " if self._rows else "\n\n")
         elif element == "tr":

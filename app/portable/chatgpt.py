@@ -37,6 +37,8 @@ _UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _MARKS = re.compile(r"([\\`*_\[\]<>&])")
+_WITHIN = "\ue202"  # between the parts of what stands for a source, a thing or a link
+_STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201)")
 
 
 def is_chatgpt(found: dict[str, Any]) -> bool:
@@ -147,6 +149,7 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
     is_user = role == "user"
     content = object_at(found, "content")
     said = _Said(_text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
+    said.text = _as_shown(said.text, list_at(metadata, "content_references"))
     said.attachments = tuple(_with_files(said.attachments, list_at(metadata, "attachments")))
     said.thinking_s = number_at(metadata, "finished_duration_sec")
     if not (said.text or said.thinking or said.thinking_s or said.attachments):
@@ -162,6 +165,28 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
         parts=said.attachments,
         created_at=time_at(found, "create_time") or began,
     )
+
+
+def _as_shown(text: str, references: list[Any]) -> str:
+    """With the words that ChatGPT's page shows in place of its marks; some marks have none."""
+    known = {text_at(each, "matched_text"): text_at(each, "alt") for each in references}
+
+    def words(mark: re.Match[str]) -> str:
+        shown = known.get(mark[2]) or _named_in(mark[3], mark[4])
+        return mark[1] + shown if shown else ""
+
+    return _STANDS_FOR.sub(words, text).strip()
+
+
+def _named_in(kind: str, said: str) -> str:
+    """A thing's name, or a link's text."""
+    if kind == "url":
+        return said.partition(_WITHIN)[0]
+    try:
+        found = loads(said) if kind == "entity" else None
+    except Unreadable:
+        return ""
+    return text_at({"name": found[1]}, "name") if isinstance(found, list) and len(found) > 1 else ""
 
 
 def _with_files(pictures: Iterable[Attachment], files: list[Any]) -> Iterator[Attachment]:

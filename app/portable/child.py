@@ -84,7 +84,7 @@ class Import:
         for element in reader.elements(chunks(source, self._count)):
             title: object = ""
             count += 1
-            if count == 1 and "version" in (around := reader.head):
+            if count == 1 and (around := reader.head).get("format") == own.FORMAT:
                 own.check_head(around)
                 for preset in own.presets_of(around):
                     _say(preset=preset)

@@ -28,15 +28,20 @@ from app.storage.portable import PortableChat, PortableMessage
 
 _MS = 0.001
 _ROLES = ("user", "assistant")
+_PROMPT = "llm.prediction.systemPrompt"
 _THINK = "<think>"
 _THOUGHT = "</think>"
 
 
 def is_lm_studio(found: dict[str, Any]) -> bool:
+    """Not a tree of other apps, in which several messages follow one."""
     messages = list_at(found, "messages")
-    return bool(messages) and all(
-        isinstance(each, dict) and ("versions" in each or ("role" in each and "content" in each)) for each in messages
-    )
+    parents = [str(parent) for each in messages if (parent := text_at(each, "parent") or number_at(each, "parent"))]
+    return bool(messages) and len(set(parents)) == len(parents) and all(map(_is_message, messages))
+
+
+def _is_message(found: Any) -> bool:
+    return isinstance(found, dict) and ("versions" in found or ("role" in found and "content" in found))
 
 
 def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat:
@@ -51,9 +56,10 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
     if not messages:
         raise Unreadable(WhyNotRead.EMPTY)
     last = max(time_at(found, name, unit_s=_MS) for name in ("userLastMessagedAt", "assistantLastMessagedAt"))
-    first = hashlib.blake2b(messages[0].text.encode(), digest_size=8).hexdigest()
+    known_by = "".join(each.text for each in (messages[:1] if began else messages))
+    words = hashlib.blake2b(known_by.encode(), digest_size=8).hexdigest()
     return PortableChat(
-        origin=f"lmstudio:{began}:{first}",
+        origin=f"lmstudio:{began}:{words}",
         title=name_at(found, "name"),
         messages=tuple(messages),
         shown=parent,
@@ -62,8 +68,15 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
         created_at=began,
         updated_at=last or began,
         folder=folder,
-        options=options_with(text_at(found, "systemPrompt").strip() or _system_message(found)),
+        options=options_with(text_at(found, "systemPrompt").strip() or _set_prompt(found) or _system_message(found)),
     )
+
+
+def _set_prompt(found: dict[str, Any]) -> str:
+    """The system prompt among the settings that are the chat's own."""
+    used = found.get("usePerChatPredictionConfig") is not False
+    fields = list_at(object_at(found, "perChatPredictionConfig"), "fields") if used else []
+    return next((text_at(each, "value").strip() for each in fields if text_at(each, "key") == _PROMPT), "")
 
 
 def _system_message(found: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import codecs
 import json
 import math
 import os
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -35,6 +36,7 @@ _MOST_DEPTH = 12  # of folders
 _CHUNK_BYTES = 1 << 20
 _BOMB_RATIO = 200  # text never compresses so well
 _BOMB_BYTES = 100_000_000
+_OF_EXPORT = "user.json"  # where it lies, an export of ChatGPT was unpacked
 _ENCRYPTED = 1  # a flag in archives
 _AROUND = 1  # levels of folders below the file's in which its pictures may be
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -191,7 +193,7 @@ def _in_folder(top: Path) -> Iterator[Source]:
     for folder, below, names in os.walk(top):
         parts = Path(folder).relative_to(top).parts
         below[:] = sorted(each for each in below if each != USER_FILES) if len(parts) < _MOST_DEPTH else []
-        for name in sorted(name for name in names if name.lower().endswith(".json")):
+        for name in sorted(filter(_is_of_export if _OF_EXPORT in names else _is_json, names)):
             path = Path(folder) / name
             if path.is_symlink() or not path.is_file():
                 continue
@@ -203,11 +205,20 @@ def _in_folder(top: Path) -> Iterator[Source]:
             yield Source(_shown(name), path.stat().st_size, opened, tuple(map(_shown, parts)), beside=files)
 
 
+def _is_json(name: str) -> bool:
+    """Not what macOS puts beside a file of that name, in archives and on disks of other systems."""
+    return name.lower().endswith(".json") and not name.startswith("._")
+
+
+def _is_of_export(name: str) -> bool:
+    return _is_json(name) and name.lower().startswith("conversations")
+
+
 def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
     """The conversations of an export; in an archive of anything else, all its JSON."""
     with zipfile.ZipFile(file) as archive:
-        inside = [each for each in archive.infolist() if each.filename.lower().endswith(".json")]
-        named = [each for each in inside if PurePosixPath(each.filename).name.lower().startswith("conversations")]
+        inside = [each for each in archive.infolist() if _is_json(PurePosixPath(each.filename).name)]
+        named = [each for each in inside if _is_of_export(PurePosixPath(each.filename).name)]
         chosen = named or inside
         if not chosen or len(chosen) > MOST_FILES:
             yield _bad(name, WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
@@ -267,5 +278,5 @@ def _decoder(data: bytes) -> tuple[codecs.IncrementalDecoder, bytes]:
 
 
 def _shown(name: str) -> str:
-    """A name as it can be shown and stored."""
-    return os.fsencode(name).decode("utf-8", "replace")[:200]
+    """A name as it can be shown and stored; some systems decompose letters."""
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))[:200]

@@ -10,7 +10,7 @@ import sqlite3
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -100,8 +100,10 @@ class Known:
     def has(self, chat: PortableChat) -> bool:
         """Whether that chat is here with all of its messages."""
         number, as_of = self._found(chat)
-        if number is None or not chat.origin.startswith(_OURS):
-            return number is not None and chat.updated_at <= as_of
+        if number is None:
+            return False
+        if chat.updated_at > chat.created_at and not chat.origin.startswith(_OURS):  # else no time says it
+            return chat.updated_at <= as_of
         return not _Here(self._stores, number, chat).lacks(chat)
 
     def number(self, chat: PortableChat) -> int | None:
@@ -539,10 +541,19 @@ def put_in_trash(stores: Stores, numbers: Sequence[int]) -> float:
         return stores.trash.put_chats(numbers)
 
 
-def forget(stores: Stores, numbers: Sequence[int]) -> None:
-    """Undo an unfinished import completely."""
+def forget(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> None:
+    """Undo an unfinished import completely: with the folders that it made, unless they have something else by now."""
+    empty = (
+        "DELETE FROM folders WHERE id = :id AND NOT EXISTS (SELECT 1 FROM chats WHERE folder_id = :id)"
+        " AND NOT EXISTS (SELECT 1 FROM folders AS inner WHERE inner.parent_id = :id)"
+    )
     with stores.database.transaction():
+        rows = (stores.database.row("SELECT folder_id FROM chats WHERE id = ?", (number,)) for number in numbers)
+        places = {row["folder_id"] for row in rows if row is not None}
+        around = [stores.folders.around(place)[::-1] for place in places]  # the innermost first
         stores.database.connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in numbers])
+        made = [{"id": each} for path in around for each in path if each not in former_folders]
+        stores.database.connection.executemany(empty, made)
 
 
 ChatOf = Callable[[bytes], PortableChat]
@@ -557,6 +568,7 @@ class Importing:
         self._again = again
         self._known: Known | None = None
         self._projects: Projects = {}
+        self.former_folders: Collection[int] = ()  # that were there before the first step
         self.ids: list[int] = []
         self.grown: list[Grown] = []  # existing chats that got new messages
         self.documents: list[tuple[int, str, str]] = []  # chat, name and text of each that came with the file
@@ -584,6 +596,8 @@ class Importing:
     def _step(self, stores: Stores) -> bool:
         taken = 0
         self._known = self._known or Known(stores)
+        if not self.done:
+            self.former_folders = {each.id for each in stores.folders.all()}
         for _ in range(STEP_CHATS):
             line = self._file.readline()
             if not line:

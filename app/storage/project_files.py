@@ -133,11 +133,12 @@ def rename_database(path: Path, to: Path) -> None:
 
 def copy_database(path: Path, to: Path) -> None:
     """Raises sqlite3.Error or OSError; nothing is there then."""
-    new = _new(to)
-    os.close(os.open(new, os.O_RDWR | os.O_CREAT, 0o600))
     with reading(path) as files:
-        if files is not None:
-            files.copy_into(new)
+        if files is None:
+            raise sqlite3.DatabaseError("documents that cannot be read")
+        new = _new(to)
+        os.close(os.open(new, os.O_RDWR | os.O_CREAT, 0o600))
+        files.copy_into(new)
     new.replace(to)
 
 
@@ -404,10 +405,10 @@ class ProjectFiles:
         self._db.execute(sql, (state, problem, file_id))
         self._touched.add(file_id)
 
-    def signs(self) -> list[tuple[int, str, FileState, int, int]]:
-        """Id, path, state, size and time of each file that is on a disk, to see whether it has changed."""
-        sql = f"SELECT id, path, state, size, changed_ns FROM files WHERE {_SHOWN} AND path != ''"
-        return [(row[0], row[1], FileState(row[2]), row[3], row[4]) for row in self._db.rows(sql)]
+    def signs(self) -> list[tuple[int, str, FileState, str, int, int]]:
+        """Id, path, state, problem, size and time of each file that is on a disk, to see whether it has changed."""
+        sql = f"SELECT id, path, state, problem, size, changed_ns FROM files WHERE {_SHOWN} AND path != ''"
+        return [(row[0], row[1], FileState(row[2]), *row[3:]) for row in self._db.rows(sql)]
 
     # Taking out, in slices
 

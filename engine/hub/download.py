@@ -50,6 +50,7 @@ from engine.hub.staging import (
     keep_only,
     lists,
     publish,
+    recorded_bytes,
     recover,
     remove,
     reserve_space,
@@ -283,7 +284,8 @@ class Download:
                 keep_from_backups(self._root)
                 recover(self._root, self.repository)
                 tidy(self.staging)
-                self._begun = begun_commit(self.staging)
+                self._begun = begun_commit(self.staging, self.revision)
+                self.total_bytes = recorded_bytes(self.staging, "total_bytes")
                 self._record()
                 self._install_from_newest(meter, shares)
                 meter.finish()
@@ -310,8 +312,9 @@ class Download:
 
     def _record(self, promised_bytes: int = 0) -> None:
         """Record the download for a later try, for lists of unfinished downloads, and for reserving disk space."""
-        known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
-        write_json(self.staging / RECORD, {**known, "promised_bytes": promised_bytes})
+        asked = {"repository": self.repository, "revision": self.revision}
+        known = {"commit": self._begun, "total_bytes": self.total_bytes, "promised_bytes": promised_bytes}
+        write_json(self.staging / RECORD, asked | known)
 
     def _while_waiting(self) -> None:
         if self._meter is not None:

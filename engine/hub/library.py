@@ -297,9 +297,13 @@ def _snapshots(cache: Path) -> Iterator[Path]:
 
 
 def _current_snapshot(repository: Path) -> Sequence[Path]:
-    """The one that `main` points to, else the newest: a cache keeps old revisions, too."""
+    """The one that `main` points to, else the newest: a cache keeps old revisions, too.
+
+    One with weights, if any has some: they are the last that arrives of a newer revision.
+    """
+    main = _main_commit(repository)
     snapshots = [path for path in _folders(repository / "snapshots") if _is_model(path)]
-    return sorted(snapshots, key=lambda path: (path.name == _main_commit(repository), _changed_at(path)))[-1:]
+    return sorted(snapshots, key=lambda path: (_has_weights(path), path.name == main, _changed_at(path)))[-1:]
 
 
 def _changed_at(folder: Path) -> float:

@@ -181,7 +181,7 @@ def _path(repository: str, entry: object) -> tuple[str, dict[str, object]]:
     path = entry.get("path") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(path, str):
         raise HubMisbehaved(repository, "a file without a path")
-    if re.search(r"[\x00-\x1f\\:]", path) or any(part in {"", ".", ".."} for part in path.split("/")):
+    if re.search(r"[\x00-\x1f\\]", path) or any(part in {"", ".", ".."} for part in path.split("/")):
         raise HubMisbehaved(repository, f"a file called {path[:100]!r}")
     return (path if entry.get("type", "file") == "file" else ""), entry
 

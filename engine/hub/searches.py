@@ -423,8 +423,10 @@ class Searches:
             info, _ = client.ask(f"api/models/{repository}/revision/main")
             commit = client.commit_of(info)
             model = hub_model(info)
-            if model is None or model.repository.casefold() != repository.casefold():
-                raise HubMisbehaved(repository, "the page of another repository")
+            if model is None:
+                raise HubMisbehaved(repository, "a page without a repository")
+            if model.repository.casefold() != repository.casefold():  # it was renamed
+                model = replace(model, repository=repository)
             files = tuple(listed_files(repository, client.entries(commit)))
             drafters = tuple(found for file in files if (found := drafter_in(repository, file.name)))
             page = HubPage(model, f"{hub.endpoint.rstrip('/')}/{repository}", "", files, drafters)

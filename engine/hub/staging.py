@@ -178,10 +178,15 @@ def bytes_in(staging: Path) -> int:
     return total
 
 
-def begun_commit(staging: Path) -> str:
-    """The commit that an earlier try recorded; "" if it did not get that far."""
-    commit = recorded(staging).get("commit")
-    return str(commit) if is_commit(commit) else ""
+def begun_commit(staging: Path, revision: str) -> str:
+    """The commit that an earlier try recorded; "" if it did not get that far, or was asked for another revision.
+
+    "main" goes on with any: after a start the app does not know which one was asked for.
+    """
+    known = recorded(staging)
+    commit = known.get("commit")
+    goes_on = revision in ("main", known.get("revision", revision))
+    return str(commit) if goes_on and is_commit(commit) else ""
 
 
 def recorded_bytes(staging: Path, name: str) -> int:

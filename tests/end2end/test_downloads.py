@@ -37,6 +37,7 @@ from engine import (
     ModelRunsCode,
     ModelUnsupported,
     NothingToInstall,
+    PageRead,
     RepositoryNotFound,
     StorageFailed,
 )
@@ -341,6 +342,20 @@ def test_a_proxy_is_never_asked_for_this_machine(
     assert_installed(tmp_path, hub)
 
 
+def test_a_repository_that_was_renamed_is_shown_and_installed_by_its_former_name(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.renamed["org/former"] = REPO
+    store.read_page("org/former")
+    page = recorder.wait_for(PageRead).page
+    assert (page.model.repository, page.download_bytes) == (
+        "org/former",
+        sum(map(len, hub.repositories[REPO].values())),
+    )
+    install(store, recorder, "org/former")
+    assert tree(tmp_path / "models" / "org/former").keys() == {*hub.repositories[REPO], "hunch.json"}
+
+
 def test_a_paused_download_goes_on_where_it_was(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
@@ -368,6 +383,32 @@ def test_what_goes_on_is_the_commit_that_was_begun(
     install(store, recorder)
     hub.repositories[REPO] = begun
     assert_installed(tmp_path, hub)
+
+
+def test_another_revision_is_installed_as_it_is_though_a_first_was_begun(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    download = held(hub, store, recorder)
+    store.pause(download)
+    recorder.wait_for(DownloadStopped, download)
+    other = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\2")}
+    hub.branches[REPO, "other"] = other
+    assert isinstance(recorder.end_of(store.install(REPO, "other")), DownloadFinished)
+    assert installed(tmp_path) == other
+
+
+def test_a_try_that_reaches_no_hub_still_knows_how_large_the_download_is(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    download = held(hub, store, recorder)
+    store.pause(download)
+    total_bytes = recorder.wait_for(DownloadStopped, download).total_bytes
+    assert total_bytes == sum(map(len, hub.repositories[REPO].values()))
+    store.set_hub(HubAccess("http://127.0.0.1:1"))
+    failed = recorder.end_of(store.install(REPO))
+    assert isinstance(failed, DownloadFailed)
+    recorded = staging.recorded_bytes(staging.staging_of(tmp_path / "models", REPO), "total_bytes")
+    assert (failed.total_bytes, recorded) == (total_bytes, total_bytes)
 
 
 def test_a_paused_download_can_be_cancelled_later(

@@ -55,6 +55,8 @@ class TinyHub:
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.commits: dict[str, dict[str, bytes]] = {}  # every one that was told of; a test may forget them
+        self.branches: dict[tuple[str, str], dict[str, bytes]] = {}  # by repository and revision, beside "main"
+        self.renamed: dict[str, str] = {}  # former names of repositories, which lead to them
         self.faults: dict[str, Fault] = {}
         self.extra_entries: list[object] = []  # in every list of files
         self.listed: list[Any] = []  # in every list of models, as a hub would say it
@@ -81,15 +83,18 @@ class TinyHub:
     def add(self, repository: str, files: Mapping[str, bytes]) -> None:
         self.repositories[repository] = dict(files)
 
-    def commit(self, repository: str) -> str:
-        files = sorted((name, _digests(data)) for name, data in self.repositories[repository].items())
+    def commit(self, repository: str, revision: str = "main") -> str:
+        files = sorted((name, _digests(data)) for name, data in self._branch(repository, revision).items())
         return hashlib.sha1(repr(files).encode()).hexdigest()
+
+    def _branch(self, repository: str, revision: str) -> dict[str, bytes]:
+        return self.branches.get((repository, revision), self.repositories[repository])
 
     def files_at(self, repository: str, revision: str) -> dict[str, bytes] | None:
         """None where there is no such commit, or no longer."""
         if len(revision) != 40:
-            self.commits[self.commit(repository)] = dict(self.repositories[repository])
-            return self.repositories[repository]
+            self.commits[self.commit(repository, revision)] = dict(self._branch(repository, revision))
+            return self._branch(repository, revision)
         return self.commits.get(revision)
 
     def entries(self) -> list[Any]:
@@ -139,6 +144,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(302, b"", {"Location": fault.redirect + self.path})
         elif fault is not None and fault.status:
             self._send(fault.status, b"{}", ({"X-Error-Code": fault.code} if fault.code else {}) | fault.headers)
+        elif repository in self.hub.renamed:
+            self._send(307, b"", {"Location": self.path.replace(repository, self.hub.renamed[repository])})
         elif repository not in self.hub.repositories:
             self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"})
         elif question:
@@ -186,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, b"{}", {"X-Error-Code": "RevisionNotFound"})
             return
         if kind == "revision":
-            commit = revision if len(revision) == 40 else self.hub.commit(repository)
+            commit = revision if len(revision) == 40 else self.hub.commit(repository, revision)
             listed = _listed(repository, files)
             self._send(200, json.dumps(listed | {"sha": commit, "siblings": []}).encode(), fault.headers)
             return

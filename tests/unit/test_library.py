@@ -155,6 +155,17 @@ def test_only_whole_and_current_models_of_a_cache(tmp_path: Path, store: QuickSt
     assert models["two"].info.context_tokens == 2048
 
 
+def test_a_model_of_a_cache_stays_while_a_newer_one_of_its_repository_arrives(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """`main` leads to that from its beginning, and it may never be whole."""
+    snapshot(tmp_path / "cache", "org/two", OLD_COMMIT, model_files())
+    begun = snapshot(tmp_path / "cache", "org/two", COMMIT, {"config.json": model_files()["config.json"]})
+    write_folder(begun / "refs", {"main": COMMIT.encode()})
+    models = scan(store, recorder)
+    assert [model.revision for model in models.values()] == [OLD_COMMIT]
+
+
 def test_models_are_listed_once_and_links_end(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
     write_folder(tmp_path / "models" / "org" / "own", model_files())
     (tmp_path / "link").symlink_to(tmp_path / "models" / "org" / "own")

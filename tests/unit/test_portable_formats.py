@@ -172,6 +172,22 @@ def test_pictures_are_wanted_by_the_numbers_and_names_of_their_files() -> None:
     assert [(each.kind, each.text) for each in message.attachments] == [(picture, "17 - 4.png")]
 
 
+def mark(*parts: str) -> str:
+    """In a reply of ChatGPT's, in place of what its page shows."""
+    return "\ue200" + "\ue202".join(parts) + "\ue201"
+
+
+def test_marks_of_the_page_become_the_words_that_it_shows() -> None:
+    cited = mark("cite", "turn0search0")
+    city = mark("entity", '["city", "Paris", "France"]')
+    references = [{"matched_text": cited, "alt": "([Ducks](https://example.org))"}, None, {"matched_text": 3}]
+    nothing = mark("image_group", "{}") + mark("entity", "[") + mark("navlist")
+    text = f"Three. {cited} In {city}, {mark('url', 'here', 'turn0')} {mark('cite', 'turn0search2')}. {nothing}"
+    asked = node("q", "root", "user", "How many?")
+    found = chat(chatgpt(asked, node("a", "q", "assistant", text, metadata={"content_references": references})))
+    assert found.messages[1].text == "Three. ([Ducks](https://example.org)) In Paris, here."
+
+
 def test_code_is_code() -> None:
     content = {"content_type": "code", "language": "python", "text": "print(1)"}
     found = chat(chatgpt(node("q", "root", "user", "x"), node("a", "q", "assistant", content=content)))
@@ -258,6 +274,12 @@ def test_the_system_prompt_of_lm_studio() -> None:
     found = chat(lm_studio(slot(said("You count.", "system")), slot(said("Hi"))))
     assert (found.options, shape(found)) == ({"system_prompt": "You count."}, [(1, None, "user", "Hi")])
     assert chat(lm_studio(slot(said("Hi")))).options is None
+    fields = [None, {"key": "llm.prediction.temperature", "value": 1}]
+    own = {"fields": [*fields, {"key": "llm.prediction.systemPrompt", "value": "Be kind."}]}
+    found = chat(lm_studio(slot(said("Hi")), systemPrompt="", perChatPredictionConfig=own))
+    assert found.options == {"system_prompt": "Be kind."}
+    unused = {"perChatPredictionConfig": own, "usePerChatPredictionConfig": False}
+    assert chat(lm_studio(slot(said("Hi")), **unused)).options is None
 
 
 def test_versions_of_lm_studio_are_branches() -> None:
@@ -298,6 +320,27 @@ def test_the_same_chat_has_the_same_origin_when_it_was_renamed() -> None:
     one, other = (chat(lm_studio(slot(said("Hi")), name=name)) for name in ("Old", "New"))
     assert one.origin == other.origin
     assert one.origin != chat(lm_studio(slot(said("Ho")))).origin
+
+
+def test_chats_without_a_time_are_one_only_if_they_say_the_same() -> None:
+    """An import would pass over the second of them."""
+    question = {"role": "user", "content": "Hi"}
+    one, same, other = (
+        chat({"messages": [question, {"role": "assistant", "content": answer}]}) for answer in ("Hello", "Hello", "Ho")
+    )
+    assert one.origin == same.origin != other.origin
+
+
+def test_a_list_that_is_a_tree_is_not_read_as_if_all_of_it_was_said() -> None:
+    """As llama.cpp's page writes it: versions of a reply would follow one another."""
+
+    def written(*parents: str | None) -> dict[str, Any]:
+        roles = ["user", "assistant", "assistant", "user"]
+        found = zip("abcd", parents, roles, strict=False)
+        return {"messages": [{"id": key, "parent": at, "role": role, "content": key} for key, at, role in found]}
+
+    assert [each.text for each in chat(written(None, "a", "b", "c")).messages] == ["a", "b", "c", "d"]
+    assert refusal(written(None, "a", "a", "c")) is WhyNotRead.UNKNOWN
 
 
 @pytest.mark.parametrize("found", [3, "x", None, [], {}, {"messages": []}, {"mapping": 3}, {"a": {"mapping": {}}}])

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import unicodedata
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -171,6 +172,32 @@ def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
     assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
 
 
+def test_a_folder_is_called_as_it_is_typed_whatever_the_disk_makes_of_it(tmp_path: Path) -> None:
+    """Else there would be two of one name."""
+    for name in ("업무", unicodedata.normalize("NFD", "업무")):
+        written(tmp_path / "top" / name, "1.json", json.dumps(lm_studio(slot(said("Hi")))))
+    assert {each.folder for each in spooled(find(tmp_path, tmp_path / "top"))} == {("업무",)}
+
+
+def test_what_macos_puts_beside_files_is_no_chat(tmp_path: Path) -> None:
+    """In archives that Finder makes, and on disks that keep no more of a file than its bytes."""
+    chat = json.dumps(lm_studio(slot(said("Hi"))))
+    members: dict[str, str | bytes] = {"Work/1.conversation.json": chat, "__MACOSX/Work/._1.conversation.json": b"\0\5"}
+    written(tmp_path / "disk", "1.conversation.json", chat)
+    written(tmp_path / "disk", "._1.conversation.json", b"\0\5")
+    for place in (archive(tmp_path, members), tmp_path / "disk"):
+        found = find(tmp_path, place)
+        assert (len(found.origins), found.problems) == (1, ())
+
+
+def test_an_export_that_was_unpacked_is_read_as_in_its_archive(tmp_path: Path) -> None:
+    """Safari unpacks what it downloads."""
+    for name, text in {"conversations-000.json": ONE, "user.json": "{}", "message_feedback.json": "[]"}.items():
+        written(tmp_path / "export", name, text)
+    found = find(tmp_path, tmp_path / "export")
+    assert (len(found.origins), found.problems) == (1, ())
+
+
 def test_what_cannot_be_read_is_told_chat_by_chat(tmp_path: Path) -> None:
     around = [node("a", "b", "user", "1"), node("b", "a", "assistant", "2")]
     chats: list[Any] = [chatgpt(ASKED), chatgpt(*around, title="Round"), chatgpt(title="Nothing"), {"x": 1}]
@@ -200,6 +227,8 @@ def test_hostile_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("[" * 100_000, WhyNotRead.TOO_DEEP),
         ('{"format": "hunch.chats", "version": 99, "chats": [{"id": "x", "shown": null}]}', WhyNotRead.NEWER),
         ('{"format": "hunch.chats", "version": 1, "chats": []}', WhyNotRead.EMPTY),
+        ('{"version": 99, "conversations": [{"x": 1}]}', WhyNotRead.UNKNOWN),
+        ('{"version": "0.1", "chats": [{"x": 1}]}', WhyNotRead.UNKNOWN),
         ('[{"mapping": {' + ", ".join(f'"{n}": {{}}' for n in range(101)) + "}}]", WhyNotRead.TOO_LARGE),
         ("PK\3\4 not really", WhyNotRead.NOT_JSON),
     ]

@@ -122,6 +122,16 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         assert not Known(stores).has(grown)
 
 
+def test_what_is_new_is_found_where_a_file_does_not_say_when_it_changed(tmp_path: Path) -> None:
+    """As of earlier versions of LM Studio: only when the chat began."""
+    began = replace(CHAT, created_at=5.0, updated_at=5.0)
+    grown = replace(began, messages=(*CHAT.messages, say(5, 4, "Yes.", "assistant")), shown=5)
+    with database(tmp_path) as stores:
+        assert [len(run(stores, spool(tmp_path, each)).grown) for each in (began, began, grown, grown)] == [0, 0, 1, 0]
+        (chat,) = all_chats(stores)
+        assert [each.text for each in chat.messages] == [each.text for each in grown.messages]
+
+
 def test_where_many_were_written_at_one_moment_none_is_known_by_it(tmp_path: Path) -> None:
     messages = (
         say(1, None, "Is it?", created_at=7.0),
@@ -226,13 +236,28 @@ def test_a_step_that_fails_changes_nothing_and_is_tried_again(tmp_path: Path) ->
 
 def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
-        ids = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2"))).ids
+        importing = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2")))
+        ids = importing.ids
         mark = portable.put_in_trash(stores, ids)
         assert portable.chat_ids(stores.database) == []
         stores.trash.restore(mark)
         assert sorted(portable.chat_ids(stores.database)) == ids
-        portable.forget(stores, ids)
+        portable.forget(stores, ids, importing.former_folders)
         assert stores.database.rows("SELECT id FROM messages") == []
+
+
+def test_a_cancelled_import_leaves_no_folder_that_it_made(tmp_path: Path) -> None:
+    """Those that were there stay, and one into which the user has put something since."""
+    several = [
+        replace(CHAT, origin=str(at), folder=each) for at, each in enumerate([("Work", "Ducks"), ("A", "B"), ()])
+    ]
+    with database(tmp_path) as stores:
+        work = stores.folders.make("Work", None)
+        importing = run(stores, spool(tmp_path, *several))
+        made = {each.name: each.id for each in stores.folders.all()}
+        stores.folders.put_chats([stores.chats.create("Mine")], made["A"])
+        portable.forget(stores, importing.ids, importing.former_folders)
+        assert {each.id for each in stores.folders.all()} == {work, made["A"]}
 
 
 def test_folders_are_made_once(tmp_path: Path) -> None:
@@ -516,7 +541,7 @@ def test_what_is_new_in_a_chat_is_added_whatever_was_said_before_and_at_whatever
     words, times = st.sampled_from(["", "Yes", "Yes, go on"]), st.sampled_from([0.0, 7.0, 7.0, 8.0])
     messages = tuple(replace(each, text=data.draw(words), created_at=data.draw(times)) for each in chat.messages)
     known = data.draw(st.integers(0, len(messages)))
-    whole = replace(chat, origin="x:1", messages=messages, updated_at=9.0)
+    whole = replace(chat, origin="x:1", messages=messages, created_at=1.0, updated_at=9.0)
     folder = tmp_path_factory.mktemp("db")
     with database(folder) as stores:
         run(stores, spool(folder, replace(whole, messages=messages[:known], shown=None, updated_at=5.0)))

@@ -25,7 +25,7 @@ from app.documents.indexing import Indexing, files_within
 from app.documents.reading import MOST_FILE_BYTES
 from app.storage import project_files
 from app.storage.passages import cut_up, for_index
-from app.storage.project_files import FileState, ProjectFile, ProjectFiles, open_files, reading
+from app.storage.project_files import FileState, ProjectFile, ProjectFiles, copy_database, open_files, reading
 from app.system.limited_child import ChildLimits
 from app.tools.citing import source_of
 from tests.helpers.documents import archive_bytes, read_all, word_bytes
@@ -155,6 +155,17 @@ def test_tab_stops_are_no_text_and_a_text_box_is_there_once(files: ProjectFiles,
     body = f"<w:p>{stops}{run.format('One')}<w:r><w:tab/></w:r>{box.format(run.format('two'))}</w:p>"
     found = one(files, write(tmp_path, "a.docx", word_bytes("Zero", body=body)))
     assert files.text_of(found.id).strip() == "Zero\n\nOne\ttwo"
+
+
+def test_how_words_are_spoken_and_where_they_were_before_a_move_is_not_among_them(
+    files: ProjectFiles, tmp_path: Path
+) -> None:
+    run = "<w:r><w:t>{}</w:t></w:r>".format
+    spoken = f"<w:r><w:ruby><w:rt>{run('かんじ')}</w:rt><w:rubyBase>{run('漢字')}</w:rubyBase></w:ruby></w:r>"
+    moved = "<w:p><w:{0}>{1}</w:{0}></w:p>".format
+    body = f"<w:p>{spoken}{run('検索')}</w:p>{moved('moveFrom', run('here'))}{moved('moveTo', run('there'))}"
+    found = one(files, write(tmp_path, "a.docx", word_bytes(body=body)))
+    assert files.text_of(found.id).split() == ["漢字検索", "there"]
 
 
 def test_a_long_text_is_kept_in_parts_that_are_the_whole(files: ProjectFiles, tmp_path: Path) -> None:
@@ -344,6 +355,38 @@ def test_a_file_that_was_lost_before_it_was_read_again_comes_back_whole(files: P
     assert [each.text for each in files.search("zebras", 5)] == ["About zebras."]
 
 
+def test_what_could_not_be_read_is_not_ready_when_its_disk_is_back(files: ProjectFiles, tmp_path: Path) -> None:
+    path = write(tmp_path, "scan.pdf", pdf_bytes(["", ""]))
+    one(files, path)
+    indexing = Indexing(files)
+    path.rename(tmp_path / "away.pdf")
+    indexing.look()
+    read_all(files, indexing)
+    assert [each.state for each in files.all()] == [FileState.MISSING]
+    (tmp_path / "away.pdf").rename(path)
+    indexing.look()
+    read_all(files, indexing)
+    assert [(each.state, each.problem) for each in files.all()] == [(FileState.UNREADABLE, "scanned")]
+
+
+def test_what_the_system_did_not_let_us_read_is_read_once_it_does(
+    files: ProjectFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a folder for which the user gives the permission later: the file is as it was."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    path = write(tmp_path, "a.txt", "About zebras.")
+    with monkeypatch.context() as refused:
+        refused.setattr("app.documents.reading.open_plain", refuse)
+        assert (one(files, path).state, files.all()[0].problem) == (FileState.UNREADABLE, "forbidden")
+    indexing = Indexing(files)
+    indexing.look()
+    read_all(files, indexing)
+    assert [each.text for each in files.search("zebras", 5)] == ["About zebras."]
+
+
 def test_files_that_are_missing_keep_no_others_from_being_found(files: ProjectFiles, tmp_path: Path) -> None:
     missing = [write(tmp_path, f"{number}.txt", "zebra zebra") for number in range(300)]
     files.add([*missing, write(tmp_path, "kept.txt", "A zebra, among many words that make it the last one found.")])
@@ -508,6 +551,13 @@ def test_the_file_is_for_its_owner_alone(files: ProjectFiles, tmp_path: Path) ->
         assert path.stat().st_mode & 0o077 == 0
     assert (tmp_path / "projects").stat().st_mode & 0o077 == 0
     assert files.all() == []
+
+
+def test_of_documents_that_cannot_be_read_there_is_no_empty_copy(tmp_path: Path) -> None:
+    for path in (write(tmp_path, "1.db", b"nonsense" * 1000), tmp_path / "absent.db"):
+        with pytest.raises(sqlite3.Error):
+            copy_database(path, tmp_path / "2.db")
+        assert not list(tmp_path.glob("2.*"))
 
 
 def test_pairs_of_letters_go_in_for_what_has_no_spaces() -> None:

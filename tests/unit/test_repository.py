@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.view_models.downloads import repository_in, revision_in
 from engine import HubMisbehaved, NothingToInstall
-from engine.hub.repository import MAX_FILES, choose_files, is_source
+from engine.hub.repository import MAX_FILES, choose_files, is_source, listed_files
 from engine.hub.staging import STAGING, alone_with, clean_up, staging_of, target_of
 from engine.models.names import is_repository
 
@@ -61,6 +61,13 @@ def test_small_files_come_first_and_the_large_ones_checksum_is_of_its_content() 
     config, weights = choose_files("org/name", reversed(GOOD))
     assert (config.name, weights.name) == ("config.json", "model.safetensors")
     assert (weights.size_bytes, weights.checksum) == (9, "a" * 64)
+
+
+def test_a_time_in_the_name_of_a_file_that_is_not_fetched_refuses_no_model() -> None:
+    """As logs of a training have it."""
+    logs = [{"path": f"runs/2026-05-01 12:30:00/{name}", "size": 1, "oid": "0" * 40} for name in ("log", "a.json")]
+    assert choose_files("org/name", [*GOOD, *logs]) == choose_files("org/name", GOOD)
+    assert [file.is_installed for file in listed_files("org/name", [*GOOD, *logs])] == [True, True, False, False]
 
 
 def test_a_list_without_end_is_refused() -> None:
