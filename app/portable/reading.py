@@ -193,7 +193,8 @@ def _in_folder(top: Path) -> Iterator[Source]:
     for folder, below, names in os.walk(top):
         parts = Path(folder).relative_to(top).parts
         below[:] = sorted(each for each in below if each != USER_FILES) if len(parts) < _MOST_DEPTH else []
-        for name in sorted(filter(_is_of_export if _OF_EXPORT in names else _is_json, names)):
+        of_export = list(filter(_is_of_export, names)) if _OF_EXPORT in names else []
+        for name in sorted(of_export or filter(_is_json, names)):
             path = Path(folder) / name
             if path.is_symlink() or not path.is_file():
                 continue
