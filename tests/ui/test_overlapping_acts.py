@@ -17,6 +17,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.asking import block_of
 from app.controllers.exports import ExportFormat
 from app.controllers.imports import Imported
 from app.controllers.prompts import SavedPrompt
@@ -151,6 +152,24 @@ def test_what_is_read_for_a_chat_that_is_deleted_for_good_is_not_kept(
     wait_until_read(app, qtbot)
     still()
     assert not in_database(app, "secret")
+
+
+def test_a_document_that_is_to_be_searched_has_not_the_tokens_of_its_text(app: AppHarness, qtbot: QtBot) -> None:
+    """Which is still being counted, as a reply is written, when it is to be searched."""
+    model = app.window.attachments.model
+    app.engine.gate.hold()
+    app.window.composer.send("Question")
+    qtbot.waitUntil(lambda: bool(app.engine.state().running))
+    app.window.attachments._attached.add_text("many words " * 1000)
+    app.window.attachments._attached.search_in(model.rows[0].number)
+    qtbot.waitUntil(lambda: model.rows[0].kind is AttachmentKind.SEARCHED)
+    app.engine.gate.open()
+    app.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: model.rows[0].tokens is not None)
+    still()
+    searched = model.rows[0].attachment
+    assert searched is not None
+    assert model.rows[0].tokens == len(block_of(searched).split())
 
 
 # The sidebar
