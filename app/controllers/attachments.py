@@ -409,7 +409,7 @@ class AttachmentController(QObject):
     def _on_read(self, number: int, attachment: Attachment) -> None:
         if self._take(number, attachment):
             self._count_all()
-            self._report_refused()
+        self._report_refused()
         self._storage.pictures.give_up(attachment.digest)
 
     def _take(self, number: int, attachment: Attachment) -> bool:

@@ -172,6 +172,22 @@ def test_a_document_that_is_to_be_searched_has_not_the_tokens_of_its_text(app: A
     assert model.rows[0].tokens == len(block_of(searched).split())
 
 
+def test_a_file_is_refused_aloud_though_what_is_read_after_it_is_removed(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "a.bin").write_bytes(bytes(range(256)))
+    picture = QImage(40, 30, QImage.Format.Format_RGB32)
+    picture.fill(0xFF00FF)
+    model = app.window.attachments.model
+    app.window.attachments.take_files([str(tmp_path / "a.bin")])
+    with held(reader(app)):
+        app.window.composer.edit.image_given.emit(picture)
+        qtbot.waitUntil(lambda: len(model.rows) == 1)
+        app.window.attachments._attached.remove(model.rows[0].number)
+    qtbot.waitUntil(app.window.banner.isVisible)
+    assert "a.bin" in app.window.banner.accessibleName()
+
+
 # The sidebar
 
 
