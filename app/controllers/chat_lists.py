@@ -79,7 +79,9 @@ class Folders(QObject):
 
     def rename(self, folder_id: int, name: str) -> None:
         if name := storable(name).strip()[:LONGEST_TITLE]:
-            self._changes.write(lambda stores: stores.folders.rename(folder_id, name), self._refresh)
+            self._changes.write(
+                lambda stores: stores.folders.rename(folder_id, name), self._refresh, what=("folder", folder_id)
+            )
 
     def set_opened(self, folder_id: int, opened: bool) -> None:
         """Shown at once, whether or not the disk accepts it."""

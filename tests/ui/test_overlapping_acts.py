@@ -22,8 +22,10 @@ from app.controllers.exports import ExportFormat
 from app.controllers.imports import Imported
 from app.controllers.prompts import SavedPrompt
 from app.storage import Stores
+from app.storage.chats import ChatStates, ChatStore
 from app.storage.parts import Attachment, AttachmentKind, Text
 from app.system.worker import JobQueue, ignore
+from app.view_models.chat_options import Scope
 from app.views.chats.chat_rows import RenameField
 from tests.helpers.app_harness import AppHarness, open_app, reset_process
 from tests.helpers.composing import compose
@@ -41,6 +43,18 @@ def held(worker: JobQueue) -> Iterator[None]:
         yield
     finally:
         gate.set()
+
+
+@contextmanager
+def full(monkeypatch: pytest.MonkeyPatch, store: type, change: str) -> Iterator[None]:
+    """Meanwhile the disk takes no such change."""
+
+    def refused(*_arguments: object, **_keywords: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, change, refused)
+        yield
 
 
 def disk(app: AppHarness) -> JobQueue:
@@ -266,12 +280,7 @@ def test_a_refused_message_of_a_deleted_chat_is_not_sent_elsewhere(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app.ask(qtbot, "Question")
-
-    def refused(*_arguments: object, **_keywords: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Stores, "ask", refused)
+    with full(monkeypatch, Stores, "ask"):
         app.window.composer.send("Second")
         app.wait_until_quiet(qtbot)
     banner = app.window.banner
@@ -291,6 +300,45 @@ def test_a_message_of_a_deleted_chat_comes_back_with_what_was_attached(app: AppH
     app.wait_until_quiet(qtbot)
     assert (app.chats.is_new, app.window.composer.text()) == (True, "Second")
     assert app.window.composer.text_with_pasted() == "a long pasted text\n\nSecond"
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_a_title_that_was_refused_does_not_come_back_over_a_later_one(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+    chat_id = app.chats.chat_id
+    with full(monkeypatch, ChatStore, "rename"):
+        app.chats.rename(chat_id, "One")
+        app.wait_until_quiet(qtbot)
+    app.chats.rename(chat_id, "Two")
+    app.wait_until_quiet(qtbot)
+    app.window.banner.button.click()
+    app.wait_until_quiet(qtbot)
+    assert app.chats.title == "Two"
+    app.chats.rename(chat_id, "Three")
+    app.wait_until_quiet(qtbot)
+    assert app.chats.title == "Three"
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_an_option_that_was_refused_is_tried_again_with_its_present_value(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+    options = app.chats.options
+    with full(monkeypatch, ChatStates, "put_options"):
+        options.put(Scope.CHAT, "temperature", 1.5)
+        options.put(Scope.CHAT, "top_k", 7)
+        options.keep()
+        app.wait_until_quiet(qtbot)
+    options.put(Scope.CHAT, "temperature", 0.5)
+    options.keep()
+    app.wait_until_quiet(qtbot)
+    app.window.banner.button.click()
+    options.keep()
+    app.wait_until_quiet(qtbot)
+    assert app.application.storage.read.states.options(app.chats.chat_id) == {"temperature": 0.5, "top_k": 7}
 
 
 Act = Callable[[AppHarness], object]
