@@ -219,6 +219,8 @@ class Unseen(QObject):
         def done(_outcome: object) -> None:
             self._listed.refresh()
             self.count()
+            if unseen:
+                self.look()  # the user may have come to see it meanwhile
 
         self._storage.write(lambda stores: stores.chats.set_unseen(chat_id, unseen), done, ignore)
 

@@ -242,6 +242,29 @@ def test_return_opens_what_is_found_though_a_folder_is_closed_meanwhile(app: App
     qtbot.waitUntil(lambda: app.chats.chat_id == wanted)
 
 
+def test_a_reply_that_is_seen_before_it_is_marked_as_unseen_is_seen(app: AppHarness, qtbot: QtBot) -> None:
+    gate = threading.Event()
+    app.engine.gate.hold()
+    app.window.composer.send("Question")
+    qtbot.waitUntil(lambda: app.chats.generating)
+    chat_id = app.chats.chat_id
+    app.chats.new_chat()
+    app.wait_until_stored(qtbot)
+    app.chats.replies.ended.connect(lambda *_: disk(app).ask(gate.wait, ignore, ignore))
+    try:
+        with qtbot.waitSignal(app.chats.replies.stored):
+            app.engine.gate.open()
+        app.chats.open_chat(chat_id)
+    finally:
+        gate.set()
+    app.wait_until_quiet(qtbot)
+    still()
+    app.wait_until_stored(qtbot)
+    summary = app.application.storage.read.chats.summary(chat_id)
+    assert summary is not None
+    assert not summary.unseen
+
+
 # Sending
 
 
