@@ -224,7 +224,8 @@ class ImportController(QObject):
             portable.put_in_trash(stores, imported.ids)
             shrink(stores, imported.grown)
 
-        def done() -> None:
+        def done(_outcome: object) -> None:
+            self._chats.conversations.refresh()
             for preset_id in imported.presets:
                 self._chats.options.delete_preset(preset_id)
             self._chats.deletions.chats_gone.emit(imported.ids)
@@ -233,7 +234,7 @@ class ImportController(QObject):
                 self._chats.asking.stop_deleted(each.chat_id)
                 self._chats.update_branch(each.chat_id)
 
-        self._write(take_back, done)
+        self._chats.changes.write(take_back, done)
 
     def _write(self, change: Callable[[Stores], object], done: Callable[[], None]) -> None:
         def answered(_outcome: object) -> None:

@@ -24,6 +24,7 @@ from app.controllers.prompts import SavedPrompt
 from app.storage import Stores
 from app.storage.chats import ChatStates, ChatStore
 from app.storage.parts import Attachment, AttachmentKind, Text
+from app.storage.trash import Trash
 from app.system.worker import JobQueue, ignore
 from app.view_models.chat_options import Scope
 from app.views.chats.chat_rows import RenameField
@@ -454,6 +455,25 @@ def test_recently_deleted_shows_what_an_undone_import_brought(app: AppHarness, q
     files(app).imports.undo(brought)
     app.wait_until_quiet(qtbot)
     still()
+    assert len(trash._model.rows) == len(app.chats.deletions.latest()) == 1
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_an_import_that_cannot_be_undone_yet_is_undone_when_that_is_tried_again(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+    brought = imported(app, qtbot, tmp_path / "x.json")
+    trash = app.window.sidebar.show_trash()
+    app.chats.open_chat(brought.ids[0])
+    with full(monkeypatch, Trash, "put_chats"):
+        files(app).imports.undo(brought)
+        app.wait_until_quiet(qtbot)
+    assert app.chats.chat_id == brought.ids[0]
+    app.window.banner.button.click()
+    app.wait_until_quiet(qtbot)
+    still()
+    assert app.chats.is_new
     assert len(trash._model.rows) == len(app.chats.deletions.latest()) == 1
 
 
