@@ -15,6 +15,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.asking import block_of
@@ -151,6 +152,23 @@ def test_a_file_that_was_too_long_for_a_chat_that_was_left_goes_into_no_other(
     still()
     assert "big.log" in app.window.banner.accessibleName()
     assert not app.window.banner.button.isVisible()
+
+
+def test_files_that_are_chosen_for_a_chat_that_was_left_meanwhile_go_into_no_other(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    app.ask(qtbot, "Question")
+    chat_id = app.chats.chat_id
+    app.window.composer.attach_button.click()
+    (dialog,) = app.window.findChildren(QFileDialog)
+    app.window.tools.desktop.new_chat()  # from the Dock, or the tray
+    dialog.filesSelected.emit([str(tmp_path / "a.txt")])
+    dialog.reject()
+    wait_until_read(app, qtbot)
+    assert app.window.composer.attached_rows() == []
+    app.chats.open_chat(chat_id)
+    assert [row.name for row in app.window.composer.attached_rows()] == ["a.txt"]
 
 
 def test_what_is_read_for_a_chat_that_is_deleted_for_good_is_not_kept(

@@ -122,9 +122,9 @@ class AttachmentActions(QObject):
             self.take_files(paths)
 
     def take_files(self, paths: list[str], chat_id: int | None = None) -> None:
-        """`chat_id`: not for the open chat."""
+        """`chat_id`: the chat that they were chosen for, which may have been left; None: the open one."""
         self._attached.add_files(paths, chat_id=chat_id)
-        if chat_id is None:
+        if chat_id in (None, self._chats.chat_id):
             self._composer.take_focus()
 
     def _take_image(self, image: object) -> None:
@@ -182,8 +182,9 @@ class AttachmentActions(QObject):
         dialog = QFileDialog(self._window, self.tr("Attach Files"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        take = partial(self._attached.add_files, message_id=message_id) if message_id else self.take_files
-        dialog.filesSelected.connect(take)
+        in_field = partial(self._attached.add_files, message_id=message_id)
+        in_chat = partial(self.take_files, chat_id=self._chats.chat_id)
+        dialog.filesSelected.connect(in_field if message_id else in_chat)
         dialog.filesSelected.connect(self._remember_folder)
         dialog.open()
 
