@@ -495,6 +495,25 @@ def test_an_import_that_cannot_be_undone_yet_is_undone_when_that_is_tried_again(
     assert len(trash._model.rows) == len(app.chats.deletions.latest()) == 1
 
 
+def test_an_import_that_is_cancelled_twice_ends_no_later_one(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    app.ask(qtbot, "Question")
+    export(app, qtbot, ExportFormat.JSON, tmp_path / "x.json")
+    imports = files(app).imports
+    imports.previewed.connect(lambda preview: imports.run(preview, again=True))
+    imports.previewed.connect(imports.cancel)
+    cancelled: list[bool] = []
+    imports.cancelled.connect(lambda: cancelled.append(True))
+    with qtbot.waitSignal(imports.previewed):
+        imports.look([str(tmp_path / "x.json")])
+    with held(disk(app)):
+        qtbot.waitUntil(lambda: imports._importing is None)  # what it has stored is taken back next
+        imports.cancel()
+        assert not cancelled
+    qtbot.waitUntil(lambda: bool(cancelled))
+    still()
+    assert len(cancelled) == 1
+
+
 def test_the_folder_of_an_import_is_deleted_by_another_thread(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
