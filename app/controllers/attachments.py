@@ -64,6 +64,14 @@ class _Rows:
     def pop(self, place: int) -> list[AttachedRow]:
         return self._rows.pop(place, [])
 
+    def take(self, number: int) -> tuple[int, AttachedRow] | None:
+        """Out of its place; returns that with it. None: it was removed already."""
+        for place, rows in self._rows.items():
+            if (row := next((each for each in rows if each.number == number), None)) is not None:
+                self._rows[place] = [each for each in rows if each is not row]
+                return place, row
+        return None
+
     def drop(self, *numbers: int) -> None:
         for place, rows in self._rows.items():
             self._rows[place] = [row for row in rows if row.number not in numbers]
@@ -240,15 +248,15 @@ class AttachmentController(QObject):
         self._changed(place)
         self._count_all()
 
-    def remove(self, number: int, message_id: int = 0) -> None:
+    def remove(self, number: int) -> None:
         if (stop := self._stops.pop(number, None)) is not None:
             stop.ask()
-        place = -message_id or self._chats.chat_id
-        row = self.model.row(number)
-        self._rows.drop(number)
-        if row is not None and row.kind is AttachmentKind.PASSAGES:
-            self._chats.tools.leave_out_passages(self._chats.chat_id, True)
-        elif row is not None and row.kind is AttachmentKind.SEARCHED and place >= 0:
+        if (taken := self._rows.take(number)) is None:
+            return
+        place, row = taken
+        if row.kind is AttachmentKind.PASSAGES:
+            self._chats.tools.leave_out_passages(place, True)
+        elif row.kind is AttachmentKind.SEARCHED and place >= 0:
             self._forget_document(place, row.name)
         self._changed(place)
 

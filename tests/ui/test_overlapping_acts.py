@@ -29,6 +29,7 @@ from app.storage.trash import Trash
 from app.system.worker import JobQueue, ignore
 from app.view_models.chat_options import Scope
 from app.views.chats.chat_rows import RenameField
+from app.views.files.picture_viewer import PictureViewer
 from tests.helpers.app_harness import AppHarness, open_app, reset_process
 from tests.helpers.composing import compose
 from tests.helpers.stillness import still
@@ -169,6 +170,26 @@ def test_files_that_are_chosen_for_a_chat_that_was_left_meanwhile_go_into_no_oth
     assert app.window.composer.attached_rows() == []
     app.chats.open_chat(chat_id)
     assert [row.name for row in app.window.composer.attached_rows()] == ["a.txt"]
+
+
+def test_a_picture_that_is_removed_once_its_chat_was_left_is_not_there_after_the_end(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    picture = QImage(40, 30, QImage.Format.Format_RGB32)
+    picture.fill(0xFF00FF)
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "Question")
+        chat_id = app.chats.chat_id
+        app.window.composer.edit.image_given.emit(picture)
+        wait_until_read(app, qtbot)
+        (row,) = app.window.composer.attached_rows()
+        app.window.composer.attached.open_requested.emit(row.number)
+        (viewer,) = app.window.findChildren(PictureViewer)
+        app.window.tools.desktop.new_chat()  # from the Dock, or the tray
+        viewer.remove_requested.emit()
+        viewer.close()
+        app.wait_until_stored(qtbot)
+        assert app.application.storage.read.unsent.attachments().get(chat_id, ()) == ()
 
 
 def test_what_is_read_for_a_chat_that_is_deleted_for_good_is_not_kept(

@@ -112,7 +112,7 @@ class AttachmentActions(QObject):
         editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))
         editing.image_given.connect(lambda message_id, image: attached.add_image(image, message_id))
         editing.attached_opened.connect(self._open_in_field)
-        editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
+        editing.attached_removed.connect(lambda _message_id, number: attached.remove(number))
 
     def _take_dropped(self, paths: list[str]) -> None:
         """Into the project that is shown, or the composer."""
@@ -204,7 +204,7 @@ class AttachmentActions(QObject):
         row = self._attached.in_field(message_id).row(number)
         if row is not None and row.attachment is not None:
             dialog = self._show(row.attachment, can_remove=True)
-            dialog.remove_requested.connect(lambda: self._attached.remove(number, message_id))
+            dialog.remove_requested.connect(lambda: self._attached.remove(number))
 
     def _open_sent(self, message_id: int, index: int) -> None:
         message = self._chats.transcript.message(message_id)
