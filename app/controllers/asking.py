@@ -46,6 +46,7 @@ from app.system.worker import ignore
 from app.tools.citing import CITING
 from app.tools.definitions import Tool, by_flat_name
 from app.view_models.attached import AttachedRow, attachments_of
+from app.view_models.model_list import PairState, PairView
 from app.view_models.tools import CallState, CallView, CanCall, steps_of
 from engine import (
     EmptyConversation,
@@ -129,6 +130,7 @@ class Asking(QObject):
         self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # calls until that is done
         for signal in (options.changed, models.pair_changed, replies.slowdown_changed):
             signal.connect(self._speculate)
+        replies.begun.connect(self._name_writer)
         replies.ended.connect(lambda _chat_id, message_id, _status: self._offered.pop(message_id, None))
 
     def can_reply(self) -> bool:
@@ -416,12 +418,16 @@ class Asking(QObject):
             self._replies.stop(reply.chat_id, lambda message_id: message_id == reply.id)
         elif self._replies.awaits_request(reply.id):
             self._models.wake()
-            pair = self._models.pair
             chat = self._storage.read.chats.summary(reply.chat_id)
-            names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
             told = made.told
             self._replies.read_from(reply.id, told.reads_from, told.sources)
-            self._replies.submit(reply.id, made.request, chat.title if chat else "", names)
+            self._replies.submit(reply.id, made.request, chat.title if chat else "", _names(self._models.pair))
+
+    def _name_writer(self, message_id: int) -> None:
+        """The model that it was asked of may not have been loaded, or another was chosen before it was requested."""
+        pair = self._models.pair
+        if pair.state is PairState.READY:
+            self._replies.name_writer(message_id, pair.main_name, pair.draft_name, _names(pair))
 
     def _read(
         self,
@@ -521,6 +527,11 @@ class Asking(QObject):
         wanted = self._options.generation(chat_id).speculation()
         off = self._models.pair.off_for_pair or self._replies.slowdown is Slowdown.BATTERY
         return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
+
+
+def _names(pair: PairView) -> str:
+    """For the table of requests."""
+    return f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
 
 
 def with_tools(request: Request, tools: Sequence[Tool], *, may_call: bool) -> Request:

@@ -64,6 +64,14 @@ class _Rows:
     def pop(self, place: int) -> list[AttachedRow]:
         return self._rows.pop(place, [])
 
+    def take(self, number: int) -> tuple[int, AttachedRow] | None:
+        """Out of its place; returns that with it. None: it was removed already."""
+        for place, rows in self._rows.items():
+            if (row := next((each for each in rows if each.number == number), None)) is not None:
+                self._rows[place] = [each for each in rows if each is not row]
+                return place, row
+        return None
+
     def drop(self, *numbers: int) -> None:
         for place, rows in self._rows.items():
             self._rows[place] = [row for row in rows if row.number not in numbers]
@@ -117,7 +125,7 @@ class AttachmentController(QObject):
         self._paths: dict[int, str] = {}  # of rows that were read from files in this run
         self._problems: list[NotAttached] = []
         self._reader = JobThread("attachment reader", storage.deliver)
-        self._counting: set[int] = set()  # rows
+        self._counting: set[tuple[int, Attachment]] = set()  # by row: one may get another attachment meanwhile
         self._counted_by: tuple[str, PictureDetail] | None = None  # the main model whose tokens the rows have
         self._typed = ""  # in the composer
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -240,15 +248,15 @@ class AttachmentController(QObject):
         self._changed(place)
         self._count_all()
 
-    def remove(self, number: int, message_id: int = 0) -> None:
+    def remove(self, number: int) -> None:
         if (stop := self._stops.pop(number, None)) is not None:
             stop.ask()
-        place = -message_id or self._chats.chat_id
-        row = self.model.row(number)
-        self._rows.drop(number)
-        if row is not None and row.kind is AttachmentKind.PASSAGES:
-            self._chats.tools.leave_out_passages(self._chats.chat_id, True)
-        elif row is not None and row.kind is AttachmentKind.SEARCHED and place >= 0:
+        if (taken := self._rows.take(number)) is None:
+            return
+        place, row = taken
+        if row.kind is AttachmentKind.PASSAGES:
+            self._chats.tools.leave_out_passages(place, True)
+        elif row.kind is AttachmentKind.SEARCHED and place >= 0:
             self._forget_document(place, row.name)
         self._changed(place)
 
@@ -409,7 +417,7 @@ class AttachmentController(QObject):
     def _on_read(self, number: int, attachment: Attachment) -> None:
         if self._take(number, attachment):
             self._count_all()
-            self._report_refused()
+        self._report_refused()
         self._storage.pictures.give_up(attachment.digest)
 
     def _take(self, number: int, attachment: Attachment) -> bool:
@@ -461,10 +469,10 @@ class AttachmentController(QObject):
             return
         in_fields = [row for message_id in self._fields for row in self._rows[-message_id]]
         for row in (*self._rows[self._chats.chat_id], *in_fields):
-            if row.tokens is not None or row.attachment is None or row.number in self._counting:
+            if row.tokens is not None or row.attachment is None or (row.number, row.attachment) in self._counting:
                 continue
-            self._counting.add(row.number)
-            counted = partial(self._on_counted, row.number, self._counted_by)
+            self._counting.add((row.number, row.attachment))
+            counted = partial(self._on_counted, row.number, row.attachment, self._counted_by)
             if row.attachment.is_picture:
                 self._count_picture(row.attachment, counted)
             else:
@@ -481,16 +489,20 @@ class AttachmentController(QObject):
 
         self._reader.ask(count, counted, lambda _error: counted(0))
 
-    def _on_counted(self, number: int, by: tuple[str, PictureDetail] | None, tokens: int | None) -> None:
+    def _on_counted(
+        self, number: int, what: Attachment, by: tuple[str, PictureDetail] | None, tokens: int | None
+    ) -> None:
         if by == self._counted_by:
-            self._counting.discard(number)
+            self._counting.discard((number, what))
             if tokens is not None:
-                self._put_tokens(number, tokens)
+                self._put_tokens(number, what, tokens)
 
-    def _put_tokens(self, number: int, tokens: int) -> None:
-        place = self._rows.change(number, lambda row: replace(row, tokens=tokens)) or 0
+    def _put_tokens(self, number: int, what: Attachment, tokens: int) -> None:
+        place = self._rows.change(number, lambda row: replace(row, tokens=tokens) if row.attachment == what else row)
         self._show()
-        if place < 0 and self._chats.edits.has_attached(-place):  # its message will have the tokens, too
+        if (
+            place is not None and place < 0 and self._chats.edits.has_attached(-place)
+        ):  # its message will have the tokens, too
             self._chats.edits.attach(-place, attachments_of(self._rows[place]))
 
     def _changed(self, place: int) -> None:

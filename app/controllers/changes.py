@@ -147,12 +147,30 @@ class StorageChanges(QObject):
     def __init__(self, storage: Storage, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
+        self._latest: dict[What, StoreChange] = {}  # changes on their way to the disk, or refused
 
-    def write(self, change: Callable[[Stores], T], done: Callable[[T], None]) -> None:
-        def refused(problem: NotStored) -> None:
-            self.not_stored.emit(problem, lambda: self.write(change, done))
+    def write(
+        self,
+        change: Callable[[Stores], T],
+        done: Callable[[T], None],
+        *,
+        what: What | None = None,
+        again: Callable[[], None] | None = None,
+    ) -> None:
+        """What is refused is tried again by `again`, or by the same once more, unless `what` it sets was set since."""
+        if what is not None:
+            self._latest[what] = change
 
-        self._storage.write(change, done, refused)
+        def stored(outcome: T) -> None:
+            if what is not None and self._latest.get(what) is change:
+                del self._latest[what]
+            done(outcome)
+
+        def once_more() -> None:
+            if what is None or self._latest.get(what) is change:
+                self.write(change, done, what=what)
+
+        self._storage.write(change, stored, lambda problem: self.not_stored.emit(problem, again or once_more))
 
 
 def left_words(keeping: Keeping, replies: RunningReplies, new_chats: NewChats) -> Left:

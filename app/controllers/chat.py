@@ -263,7 +263,9 @@ class ChatController(QObject):
     def rename(self, chat_id: int, title: str) -> None:
         if title := storable(title).strip()[:LONGEST_TITLE]:
             self.changes.write(
-                lambda stores: stores.chats.rename(chat_id, title), lambda _: self._refresh_titles(chat_id)
+                lambda stores: stores.chats.rename(chat_id, title),
+                lambda _: self._refresh_titles(chat_id),
+                what=("title", chat_id),
             )
 
     def is_pinned(self, chat_id: int) -> bool:
@@ -271,7 +273,11 @@ class ChatController(QObject):
         return summary is not None and summary.pinned
 
     def pin(self, chat_id: int, pinned: bool) -> None:
-        self.changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self._refresh_titles(chat_id))
+        self.changes.write(
+            lambda stores: stores.chats.pin(chat_id, pinned),
+            lambda _: self._refresh_titles(chat_id),
+            what=("pinned chat", chat_id),
+        )
 
     def keep(self) -> None:
         """Store what is on the screen and not on its way to the disk, before it is copied or exported."""
@@ -360,7 +366,7 @@ class ChatController(QObject):
         return True
 
     def _keep_branch(self, chat_id: int, leaf: int) -> None:
-        self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), ignore)
+        self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), ignore, what=("branch", chat_id))
 
     @property
     def has_unsaved(self) -> bool:

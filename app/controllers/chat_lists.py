@@ -79,7 +79,9 @@ class Folders(QObject):
 
     def rename(self, folder_id: int, name: str) -> None:
         if name := storable(name).strip()[:LONGEST_TITLE]:
-            self._changes.write(lambda stores: stores.folders.rename(folder_id, name), self._refresh)
+            self._changes.write(
+                lambda stores: stores.folders.rename(folder_id, name), self._refresh, what=("folder", folder_id)
+            )
 
     def set_opened(self, folder_id: int, opened: bool) -> None:
         """Shown at once, whether or not the disk accepts it."""
@@ -217,6 +219,8 @@ class Unseen(QObject):
         def done(_outcome: object) -> None:
             self._listed.refresh()
             self.count()
+            if unseen:
+                self.look()  # the user may have come to see it meanwhile
 
         self._storage.write(lambda stores: stores.chats.set_unseen(chat_id, unseen), done, ignore)
 

@@ -462,7 +462,11 @@ class ChatOptions(QObject):
             self._keep.start()
 
     def _store(self, chat_id: int, values: Mapping[str, Any], dropped: set[str]) -> None:
-        self._changes.write(lambda stores: stores.states.put_options(chat_id, values, dropped), ignore)
+        self._changes.write(
+            lambda stores: stores.states.put_options(chat_id, values, dropped),
+            ignore,
+            again=partial(self._note, chat_id, values.keys() | dropped),  # with the values of then
+        )
 
     def _own(self, chat_id: int) -> dict[str, Any]:
         if chat_id not in self._known:

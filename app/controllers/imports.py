@@ -84,6 +84,7 @@ class ImportController(QObject):
         self._reading: _Reading | None = None  # what is read, or previewed
         self._importing: Importing | None = None
         self._is_stepping = False  # a step is being stored
+        self._is_taking_back = False  # what was cancelled is being undone; `cancelled` follows
         self._presets: tuple[dict[str, Any], ...] = ()  # presets to import
         self._total = 0
         self._wants_end = False
@@ -193,13 +194,13 @@ class ImportController(QObject):
 
     def cancel(self) -> None:
         """Stop reading, or undo the import after the current step."""
-        if self._importing is None:
+        if self._importing is not None:
+            self._wants_end = True
+            if not self._is_stepping:
+                self._take_back(self._importing)
+        elif not self._is_taking_back:
             self.discard()
             self.cancelled.emit()
-            return
-        self._wants_end = True
-        if not self._is_stepping:
-            self._take_back(self._importing)
 
     def _take_back(self, importing: Importing) -> None:
         self._importing = None
@@ -212,7 +213,18 @@ class ImportController(QObject):
             portable.forget(stores, ids, importing.former_folders)
             shrink(stores, grown)
 
-        self._write(forget, self.cancelled.emit)
+        def ended(_outcome: object) -> None:
+            self._is_taking_back = False
+            self._chats.conversations.refresh()
+            self.cancelled.emit()
+
+        def refused(problem: NotStored) -> None:
+            again = partial(self._chats.changes.write, forget, lambda _: self._chats.conversations.refresh())
+            self._chats.changes.not_stored.emit(problem, again)
+            ended(problem)
+
+        self._is_taking_back = True
+        self._storage.write(forget, ended, refused)
 
     def open(self, chat_id: int) -> None:
         self._chats.open_chat(chat_id)
@@ -224,7 +236,8 @@ class ImportController(QObject):
             portable.put_in_trash(stores, imported.ids)
             shrink(stores, imported.grown)
 
-        def done() -> None:
+        def done(_outcome: object) -> None:
+            self._chats.conversations.refresh()
             for preset_id in imported.presets:
                 self._chats.options.delete_preset(preset_id)
             self._chats.deletions.chats_gone.emit(imported.ids)
@@ -233,18 +246,7 @@ class ImportController(QObject):
                 self._chats.asking.stop_deleted(each.chat_id)
                 self._chats.update_branch(each.chat_id)
 
-        self._write(take_back, done)
-
-    def _write(self, change: Callable[[Stores], object], done: Callable[[], None]) -> None:
-        def answered(_outcome: object) -> None:
-            self._chats.conversations.refresh()
-            done()
-
-        def refused(problem: NotStored) -> None:
-            self._chats.changes.not_stored.emit(problem, lambda: self._write(change, lambda: None))
-            done()
-
-        self._storage.write(change, answered, refused)
+        self._chats.changes.write(take_back, done)
 
     def discard(self) -> None:
         """Drop what is read or previewed; its pictures are deleted at the next start."""

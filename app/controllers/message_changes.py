@@ -229,6 +229,7 @@ class MessageChanges(QObject):
         self._changes.write(
             lambda stores: stores.messages.pin(message_id, pinned),
             lambda _: self._transcript.note_pin(message_id, pinned),
+            what=("pinned message", message_id),
         )
 
     def count_following(self, message_id: int) -> int:

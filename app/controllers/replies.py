@@ -16,7 +16,7 @@ from app.bridge import EngineBridge
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
 from app.storage.parts import Call, CallStage, Content, Parts, all_parts, settled
 from app.system.energy import Slowdown
-from app.system.worker import RETRY_INTERVAL_MS
+from app.system.worker import RETRY_INTERVAL_MS, ignore
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.tools import ConsentView, has_calls, steps_of
@@ -80,6 +80,7 @@ class LiveReply:
     consent: ConsentView | None = None
     reads_from: int | None = None  # the first message that the model reads for it; None: the branch's first
     sources: tuple[int, ...] = ()  # the stored message of each of the request's
+    model: str = ""  # that it was asked of, or that writes it
 
     def saved_form(self) -> ReplyText:
         return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s, reads_from=self.reads_from or 0)
@@ -217,6 +218,7 @@ class RunningReplies(QObject):
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal(int, object)  # an end is on disk: its chat, ReplyStatus
     slowdown_changed = Signal()  # `slowdown` has changed
+    begun = Signal(int)  # message: the model begins to read for it, after it was requested
     called = Signal(int)  # message: a step ended with calls, which are the last of its `parts`
     ended = Signal(int, int, object)  # chat, message, ReplyStatus; not at the end of the app
 
@@ -270,6 +272,20 @@ class RunningReplies(QObject):
         reply.sources = sources or reply.sources
         reply.unsaved = True
         self._change(message_id, reads_from=first)
+
+    def name_writer(self, message_id: int, main_name: str, draft_name: str, pair: str) -> None:
+        """The models that write it, unless it has something of others already; `pair`: these, for the table."""
+        reply = self.live[message_id]
+        if main_name == reply.model or reply.parts or any(reply.began_at):
+            return
+        reply.model = main_name
+        self._storage.write(
+            lambda stores: stores.messages.name_writer(message_id, main_name, draft_name), ignore, ignore
+        )
+        self._change(message_id, model=main_name)
+        known = None if reply.request is None else self._table.row(reply.request)
+        if known is not None:
+            self._table.put(replace(known, pair=pair))
 
     def submit(self, message_id: int, request: Request, title: str, pair: str) -> None:
         """Request it; `title` and `pair` are for the table."""
@@ -348,6 +364,7 @@ class RunningReplies(QObject):
             slowdown=self.slowdown,
             stats=live.stats,
             drafted=live.drafted,
+            model=live.model,
             reads_from=live.reads_from,
         )
 
@@ -417,6 +434,7 @@ class RunningReplies(QObject):
 
     def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
         if reply.status is ReplyStatus.QUEUED:
+            self.begun.emit(reply.message_id)
             reply.status = ReplyStatus.READING
         reply.progress = event.done_tokens / event.total_tokens if event.total_tokens else None
         self._change(reply.message_id, status=reply.status, progress=reply.progress)
@@ -432,6 +450,8 @@ class RunningReplies(QObject):
 
     def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:
         began = reply.status is not ReplyStatus.STREAMING
+        if reply.status is ReplyStatus.QUEUED:
+            self.begun.emit(reply.message_id)
         reply.grow(delta)
         for transcript in self._showing(reply.message_id):
             transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
@@ -534,6 +554,7 @@ def _live(reply: StoredMessage) -> LiveReply:
     live = LiveReply(reply.chat_id, reply.id, reply.text, reply.thinking, reply.thinking_s)
     live.parts = settled(reply.parts)
     live.reads_from = reply.reads_from
+    live.model = reply.main_name
     live.stats = reply.stats or RequestStats()
     live.thought_s = reply.thinking_s
     live.began_at = len(reply.text), len(reply.thinking)

@@ -52,6 +52,7 @@ class Titles(QObject):
         self._settings = settings
         self._models = models
         self._waiting: list[int] = []  # chats
+        self._first_id = 0  # the message that the chat began with when a title was asked for
         self._tried: set[int] = set()  # chats for which no title was found
         self._storing: set[int] = set()  # chats whose title is being stored
         # for the first waiting chat
@@ -74,7 +75,8 @@ class Titles(QObject):
 
     def _on_end(self, event: Finished | Failed) -> None:
         cut = isinstance(event, Finished) and event.reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
-        if self._waiting and (not cut or len(self._reply.text) > _ENOUGH):
+        is_shown = self._storage.read.messages.other_end(self._first_id) is None  # else another was asked instead
+        if self._waiting and is_shown and (not cut or len(self._reply.text) > _ENOUGH):
             chat_id = self._waiting.pop(0)
             title = "" if isinstance(event, Failed) else title_of(self._reply.text)
             if title:
@@ -101,6 +103,7 @@ class Titles(QObject):
         self._waiting = [chat_id for chat_id in self._waiting if self._may_have(chat_id)]
         if self._waiting:
             branch = self._storage.read.messages.newest(self._waiting[0], _MESSAGES)
+            self._first_id = branch[0].id
             self._reply.ask(prompt_for(branch), _MOST_TOKENS)
 
     def _may_have(self, chat_id: int) -> bool:

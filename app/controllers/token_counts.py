@@ -53,11 +53,15 @@ class TypedTokens(QObject):
         info = self._models.main_info()
         if not self._text.strip():
             self._report(("", ""), 0)
-        elif not self._is_counting and info is not None and self._models.pair.state is PairState.READY:
+        elif self._is_counting:
+            return
+        elif info is not None and self._models.pair.state is PairState.READY:
             wanted = info.folder, self._text
             if wanted != self._last_counted:
                 self._is_counting = True
                 count_tokens(self._engine, self._deliver, self._text, partial(self._on_counted, wanted))
+        elif self._text != self._last_counted[1]:
+            self._report(("", ""), 0)  # what is known is another text's
 
     def _on_counted(self, counted: _Counted, tokens: int | None) -> None:
         self._is_counting = False

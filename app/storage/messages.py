@@ -125,6 +125,10 @@ class MessageStore:
     def pin(self, message_id: int, pinned: bool) -> None:
         self._db.execute("UPDATE messages SET pinned = ? WHERE id = ?", (int(pinned), message_id))
 
+    def name_writer(self, message_id: int, main_name: str, draft_name: str) -> None:
+        sql = "UPDATE messages SET main_name = ?, draft_name = ? WHERE id = ?"
+        self._db.execute(sql, (main_name, draft_name, message_id))
+
     def resume_reply(self, message_id: int) -> None:
         """Mark a reply as running again; thinking without an answer is dropped, because the model starts it again.
 

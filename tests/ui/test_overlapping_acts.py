@@ -15,15 +15,21 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from app.controllers.asking import block_of
 from app.controllers.exports import ExportFormat
 from app.controllers.imports import Imported
 from app.controllers.prompts import SavedPrompt
 from app.storage import Stores
+from app.storage.chats import ChatStates, ChatStore
 from app.storage.parts import Attachment, AttachmentKind, Text
+from app.storage.trash import Trash
 from app.system.worker import JobQueue, ignore
+from app.view_models.chat_options import Scope
 from app.views.chats.chat_rows import RenameField
+from app.views.files.picture_viewer import PictureViewer
 from tests.helpers.app_harness import AppHarness, open_app, reset_process
 from tests.helpers.composing import compose
 from tests.helpers.stillness import still
@@ -40,6 +46,18 @@ def held(worker: JobQueue) -> Iterator[None]:
         yield
     finally:
         gate.set()
+
+
+@contextmanager
+def full(monkeypatch: pytest.MonkeyPatch, store: type, change: str) -> Iterator[None]:
+    """Meanwhile the disk takes no such change."""
+
+    def refused(*_arguments: object, **_keywords: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, change, refused)
+        yield
 
 
 def disk(app: AppHarness) -> JobQueue:
@@ -137,6 +155,43 @@ def test_a_file_that_was_too_long_for_a_chat_that_was_left_goes_into_no_other(
     assert not app.window.banner.button.isVisible()
 
 
+def test_files_that_are_chosen_for_a_chat_that_was_left_meanwhile_go_into_no_other(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    app.ask(qtbot, "Question")
+    chat_id = app.chats.chat_id
+    app.window.composer.attach_button.click()
+    (dialog,) = app.window.findChildren(QFileDialog)
+    app.window.tools.desktop.new_chat()  # from the Dock, or the tray
+    dialog.filesSelected.emit([str(tmp_path / "a.txt")])
+    dialog.reject()
+    wait_until_read(app, qtbot)
+    assert app.window.composer.attached_rows() == []
+    app.chats.open_chat(chat_id)
+    assert [row.name for row in app.window.composer.attached_rows()] == ["a.txt"]
+
+
+def test_a_picture_that_is_removed_once_its_chat_was_left_is_not_there_after_the_end(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    picture = QImage(40, 30, QImage.Format.Format_RGB32)
+    picture.fill(0xFF00FF)
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "Question")
+        chat_id = app.chats.chat_id
+        app.window.composer.edit.image_given.emit(picture)
+        wait_until_read(app, qtbot)
+        (row,) = app.window.composer.attached_rows()
+        app.window.composer.attached.open_requested.emit(row.number)
+        (viewer,) = app.window.findChildren(PictureViewer)
+        app.window.tools.desktop.new_chat()  # from the Dock, or the tray
+        viewer.remove_requested.emit()
+        viewer.close()
+        app.wait_until_stored(qtbot)
+        assert app.application.storage.read.unsent.attachments().get(chat_id, ()) == ()
+
+
 def test_what_is_read_for_a_chat_that_is_deleted_for_good_is_not_kept(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -151,6 +206,40 @@ def test_what_is_read_for_a_chat_that_is_deleted_for_good_is_not_kept(
     wait_until_read(app, qtbot)
     still()
     assert not in_database(app, "secret")
+
+
+def test_a_document_that_is_to_be_searched_has_not_the_tokens_of_its_text(app: AppHarness, qtbot: QtBot) -> None:
+    """Which is still being counted, as a reply is written, when it is to be searched."""
+    model = app.window.attachments.model
+    app.engine.gate.hold()
+    app.window.composer.send("Question")
+    qtbot.waitUntil(lambda: bool(app.engine.state().running))
+    app.window.attachments._attached.add_text("many words " * 1000)
+    app.window.attachments._attached.search_in(model.rows[0].number)
+    qtbot.waitUntil(lambda: model.rows[0].kind is AttachmentKind.SEARCHED)
+    app.engine.gate.open()
+    app.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: model.rows[0].tokens is not None)
+    still()
+    searched = model.rows[0].attachment
+    assert searched is not None
+    assert model.rows[0].tokens == len(block_of(searched).split())
+
+
+def test_a_file_is_refused_aloud_though_what_is_read_after_it_is_removed(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "a.bin").write_bytes(bytes(range(256)))
+    picture = QImage(40, 30, QImage.Format.Format_RGB32)
+    picture.fill(0xFF00FF)
+    model = app.window.attachments.model
+    app.window.attachments.take_files([str(tmp_path / "a.bin")])
+    with held(reader(app)):
+        app.window.composer.edit.image_given.emit(picture)
+        qtbot.waitUntil(lambda: len(model.rows) == 1)
+        app.window.attachments._attached.remove(model.rows[0].number)
+    qtbot.waitUntil(app.window.banner.isVisible)
+    assert "a.bin" in app.window.banner.accessibleName()
 
 
 # The sidebar
@@ -193,6 +282,29 @@ def test_return_opens_what_is_found_though_a_folder_is_closed_meanwhile(app: App
     qtbot.waitUntil(lambda: app.chats.chat_id == wanted)
 
 
+def test_a_reply_that_is_seen_before_it_is_marked_as_unseen_is_seen(app: AppHarness, qtbot: QtBot) -> None:
+    gate = threading.Event()
+    app.engine.gate.hold()
+    app.window.composer.send("Question")
+    qtbot.waitUntil(lambda: app.chats.generating)
+    chat_id = app.chats.chat_id
+    app.chats.new_chat()
+    app.wait_until_stored(qtbot)
+    app.chats.replies.ended.connect(lambda *_: disk(app).ask(gate.wait, ignore, ignore))
+    try:
+        with qtbot.waitSignal(app.chats.replies.stored):
+            app.engine.gate.open()
+        app.chats.open_chat(chat_id)
+    finally:
+        gate.set()
+    app.wait_until_quiet(qtbot)
+    still()
+    app.wait_until_stored(qtbot)
+    summary = app.application.storage.read.chats.summary(chat_id)
+    assert summary is not None
+    assert not summary.unseen
+
+
 # Sending
 
 
@@ -231,12 +343,7 @@ def test_a_refused_message_of_a_deleted_chat_is_not_sent_elsewhere(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app.ask(qtbot, "Question")
-
-    def refused(*_arguments: object, **_keywords: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Stores, "ask", refused)
+    with full(monkeypatch, Stores, "ask"):
         app.window.composer.send("Second")
         app.wait_until_quiet(qtbot)
     banner = app.window.banner
@@ -256,6 +363,45 @@ def test_a_message_of_a_deleted_chat_comes_back_with_what_was_attached(app: AppH
     app.wait_until_quiet(qtbot)
     assert (app.chats.is_new, app.window.composer.text()) == (True, "Second")
     assert app.window.composer.text_with_pasted() == "a long pasted text\n\nSecond"
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_a_title_that_was_refused_does_not_come_back_over_a_later_one(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+    chat_id = app.chats.chat_id
+    with full(monkeypatch, ChatStore, "rename"):
+        app.chats.rename(chat_id, "One")
+        app.wait_until_quiet(qtbot)
+    app.chats.rename(chat_id, "Two")
+    app.wait_until_quiet(qtbot)
+    app.window.banner.button.click()
+    app.wait_until_quiet(qtbot)
+    assert app.chats.title == "Two"
+    app.chats.rename(chat_id, "Three")
+    app.wait_until_quiet(qtbot)
+    assert app.chats.title == "Three"
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_an_option_that_was_refused_is_tried_again_with_its_present_value(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+    options = app.chats.options
+    with full(monkeypatch, ChatStates, "put_options"):
+        options.put(Scope.CHAT, "temperature", 1.5)
+        options.put(Scope.CHAT, "top_k", 7)
+        options.keep()
+        app.wait_until_quiet(qtbot)
+    options.put(Scope.CHAT, "temperature", 0.5)
+    options.keep()
+    app.wait_until_quiet(qtbot)
+    app.window.banner.button.click()
+    options.keep()
+    app.wait_until_quiet(qtbot)
+    assert app.application.storage.read.states.options(app.chats.chat_id) == {"temperature": 0.5, "top_k": 7}
 
 
 Act = Callable[[AppHarness], object]
@@ -349,6 +495,44 @@ def test_recently_deleted_shows_what_an_undone_import_brought(app: AppHarness, q
     app.wait_until_quiet(qtbot)
     still()
     assert len(trash._model.rows) == len(app.chats.deletions.latest()) == 1
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_an_import_that_cannot_be_undone_yet_is_undone_when_that_is_tried_again(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.ask(qtbot, "Question")
+    brought = imported(app, qtbot, tmp_path / "x.json")
+    trash = app.window.sidebar.show_trash()
+    app.chats.open_chat(brought.ids[0])
+    with full(monkeypatch, Trash, "put_chats"):
+        files(app).imports.undo(brought)
+        app.wait_until_quiet(qtbot)
+    assert app.chats.chat_id == brought.ids[0]
+    app.window.banner.button.click()
+    app.wait_until_quiet(qtbot)
+    still()
+    assert app.chats.is_new
+    assert len(trash._model.rows) == len(app.chats.deletions.latest()) == 1
+
+
+def test_an_import_that_is_cancelled_twice_ends_no_later_one(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    app.ask(qtbot, "Question")
+    export(app, qtbot, ExportFormat.JSON, tmp_path / "x.json")
+    imports = files(app).imports
+    imports.previewed.connect(lambda preview: imports.run(preview, again=True))
+    imports.previewed.connect(imports.cancel)
+    cancelled: list[bool] = []
+    imports.cancelled.connect(lambda: cancelled.append(True))
+    with qtbot.waitSignal(imports.previewed):
+        imports.look([str(tmp_path / "x.json")])
+    with held(disk(app)):
+        qtbot.waitUntil(lambda: imports._importing is None)  # what it has stored is taken back next
+        imports.cancel()
+        assert not cancelled
+    qtbot.waitUntil(lambda: bool(cancelled))
+    still()
+    assert len(cancelled) == 1
 
 
 def test_the_folder_of_an_import_is_deleted_by_another_thread(

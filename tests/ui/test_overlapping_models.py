@@ -27,6 +27,8 @@ from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import FakeModelStore, installed
 from tests.helpers.stillness import still
 from tests.ui.test_message_editing import id_of
+from tests.ui.test_overlapping_acts import disk
+from tests.ui.test_overlapping_acts import held as held_thread
 
 OTHER = model_info("/models/Other-4B", 4_000_000_000)
 SMALL = model_info("/models/Small-1B", 700_000_000)
@@ -128,6 +130,38 @@ def test_undo_turns_drafting_on_for_the_pair_that_it_was_turned_off_for(four: Ap
     four.window.banner.button.click()
     assert not records.get(MAIN.folder, DRAFT.folder).off
     assert records.get(OTHER.folder, DRAFT.folder).off
+
+
+# Who writes a reply
+
+
+def written_by(app: AppHarness, qtbot: QtBot) -> set[str]:
+    """On the screen, on the disk and in the table of requests."""
+    app.wait_until_quiet(qtbot)
+    shown = app.chats.transcript.messages[-1]
+    stored = app.application.storage.read.messages.message(shown.id)
+    assert stored is not None
+    (row,) = app.chats.requests.rows
+    return {shown.model, stored.main_name, row.pair.split(" ")[0]}
+
+
+def test_a_reply_that_was_asked_of_a_model_that_does_not_load_names_the_one_that_writes_it(
+    four: AppHarness, qtbot: QtBot
+) -> None:
+    four.engine.models[OTHER.folder] = OutOfMemory("")
+    four.models.choose_main(OTHER.folder)
+    four.window.composer.send("Question")
+    qtbot.waitUntil(lambda: len(four.chats.transcript.messages) == 2)
+    assert written_by(four, qtbot) == {MAIN.name}
+
+
+def test_a_reply_names_the_model_that_was_chosen_while_its_question_was_stored(four: AppHarness, qtbot: QtBot) -> None:
+    with held_thread(disk(four)):
+        four.window.composer.send("Question")
+        four.models.choose_main(OTHER.folder)
+        wait_until_loaded(four, qtbot)
+    qtbot.waitUntil(lambda: len(four.chats.transcript.messages) == 2)
+    assert written_by(four, qtbot) == {OTHER.name}
 
 
 # Downloads

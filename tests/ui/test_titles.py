@@ -133,6 +133,23 @@ def test_another_first_question_gets_another_title(harness: ControllerHarness) -
     wait_for_title(harness, "New title")
 
 
+def test_a_title_of_a_question_that_was_replaced_while_it_was_written_is_not_taken(harness: ControllerHarness) -> None:
+    will_say(harness, "one", "Old title", "two", "New title")
+    harness.engine.gate.hold()
+    harness.chat.send("first")
+    harness.engine.gate.let_through(1)
+    harness.qtbot.waitUntil(lambda: len(harness.engine.scripts) == 2)  # the title is being written
+    harness.wait_until_quiet()
+    edits, message_id = harness.controller.edits, harness.rows[0].id
+    edits.begin(message_id)
+    edits.type(message_id, "something else")
+    assert edits.save(message_id, Then.REPLY)
+    harness.qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)
+    harness.engine.gate.open()
+    wait_for_rest(harness, 4)
+    wait_for_title(harness, "New title")
+
+
 @pytest.mark.parametrize(
     ("answer", "title"),
     [

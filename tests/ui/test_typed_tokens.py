@@ -81,3 +81,18 @@ def test_words_are_counted_once_each(app: AppHarness, qtbot: QtBot) -> None:
     assert typed.tokens == 0
     app.models.wake()
     qtbot.waitUntil(lambda: typed.tokens == 3)
+
+
+def test_another_text_has_not_the_tokens_of_the_one_before_while_no_model_is_loaded(
+    app: AppHarness, qtbot: QtBot
+) -> None:
+    typed = app.application.file_controllers.typed
+    typed.count("one two three")
+    qtbot.waitUntil(lambda: typed.tokens == 3)
+    app.models.eject()
+    qtbot.waitUntil(lambda: app.models.pair.state != "ready")
+    assert typed.tokens == 3
+    typed.count("one")
+    assert typed.tokens == 0
+    app.models.wake()
+    qtbot.waitUntil(lambda: typed.tokens == 1)

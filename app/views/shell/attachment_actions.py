@@ -112,7 +112,7 @@ class AttachmentActions(QObject):
         editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))
         editing.image_given.connect(lambda message_id, image: attached.add_image(image, message_id))
         editing.attached_opened.connect(self._open_in_field)
-        editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
+        editing.attached_removed.connect(lambda _message_id, number: attached.remove(number))
 
     def _take_dropped(self, paths: list[str]) -> None:
         """Into the project that is shown, or the composer."""
@@ -122,9 +122,9 @@ class AttachmentActions(QObject):
             self.take_files(paths)
 
     def take_files(self, paths: list[str], chat_id: int | None = None) -> None:
-        """`chat_id`: not for the open chat."""
+        """`chat_id`: the chat that they were chosen for, which may have been left; None: the open one."""
         self._attached.add_files(paths, chat_id=chat_id)
-        if chat_id is None:
+        if chat_id in (None, self._chats.chat_id):
             self._composer.take_focus()
 
     def _take_image(self, image: object) -> None:
@@ -182,8 +182,9 @@ class AttachmentActions(QObject):
         dialog = QFileDialog(self._window, self.tr("Attach Files"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        take = partial(self._attached.add_files, message_id=message_id) if message_id else self.take_files
-        dialog.filesSelected.connect(take)
+        in_field = partial(self._attached.add_files, message_id=message_id)
+        in_chat = partial(self.take_files, chat_id=self._chats.chat_id)
+        dialog.filesSelected.connect(in_field if message_id else in_chat)
         dialog.filesSelected.connect(self._remember_folder)
         dialog.open()
 
@@ -203,7 +204,7 @@ class AttachmentActions(QObject):
         row = self._attached.in_field(message_id).row(number)
         if row is not None and row.attachment is not None:
             dialog = self._show(row.attachment, can_remove=True)
-            dialog.remove_requested.connect(lambda: self._attached.remove(number, message_id))
+            dialog.remove_requested.connect(lambda: self._attached.remove(number))
 
     def _open_sent(self, message_id: int, index: int) -> None:
         message = self._chats.transcript.message(message_id)

@@ -78,14 +78,13 @@ class FileActions(QObject):
 
     def _take_opened(self, path: str) -> None:
         """Import our own exports, after a question; attach any other file to the chat that is open now."""
-        chats = self._chats
-        chat_id = chats.chat_id
+        chat_id = self._chats.chat_id
 
         def answer(is_ours: bool) -> None:
             if is_ours:
                 self._import(path)
             else:
-                self._attachments.take_files([path], None if chat_id == chats.chat_id else chat_id)
+                self._attachments.take_files([path], chat_id)
 
         if path.lower().endswith(".json"):
             self._files.imports.ask_whether_ours(path, answer)
