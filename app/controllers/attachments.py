@@ -500,9 +500,8 @@ class AttachmentController(QObject):
     def _put_tokens(self, number: int, what: Attachment, tokens: int) -> None:
         place = self._rows.change(number, lambda row: replace(row, tokens=tokens) if row.attachment == what else row)
         self._show()
-        if (
-            place is not None and place < 0 and self._chats.edits.has_attached(-place)
-        ):  # its message will have the tokens, too
+        # A message that is edited has the tokens, too.
+        if place is not None and place < 0 and self._chats.edits.has_attached(-place):
             self._chats.edits.attach(-place, attachments_of(self._rows[place]))
 
     def _changed(self, place: int) -> None:

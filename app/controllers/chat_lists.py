@@ -110,7 +110,9 @@ class Folders(QObject):
         self._changes.write(lambda stores: stores.folders.put_chats(chats, folder_id), stored)
 
     def move_folder(self, folder_id: int, parent_id: int | None) -> None:
-        self._changes.write(lambda stores: stores.folders.move(folder_id, parent_id), self._refresh)
+        self._changes.write(
+            lambda stores: stores.folders.move(folder_id, parent_id), self._refresh, what=("place", folder_id)
+        )
 
     def contents(self, folder_id: int) -> tuple[int, int]:
         """Number of chats and folders in it, at any depth."""

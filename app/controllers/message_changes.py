@@ -222,6 +222,7 @@ class MessageChanges(QObject):
         self._changes.write(
             lambda stores: stores.messages.set_role(message_id, role),
             lambda _: self.branch_changed.emit(message.chat_id),
+            what=("role", message_id),
         )
 
     def pin(self, message_id: int, pinned: bool) -> None:

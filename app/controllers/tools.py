@@ -71,7 +71,14 @@ class KeptConsents(Consents):
 
     def put(self, chat_id: int, consent: Consent) -> None:
         super().put(chat_id, consent)
-        self._changes.write(lambda stores: stores.consents.put(chat_id, consent), ignore)
+        self._store(chat_id, consent)
+
+    def _store(self, chat_id: int, consent: Consent) -> None:
+        def again() -> None:
+            if consent in self.all(chat_id):  # it was not ended since
+                self._store(chat_id, consent)
+
+        self._changes.write(lambda stores: stores.consents.put(chat_id, consent), ignore, again=again)
 
     def end(self, chat_id: int, server: str, tool: str | None = None) -> None:
         super().end(chat_id, server, tool)

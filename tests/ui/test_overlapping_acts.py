@@ -24,6 +24,7 @@ from app.controllers.imports import Imported
 from app.controllers.prompts import SavedPrompt
 from app.storage import Stores
 from app.storage.chats import ChatStates, ChatStore
+from app.storage.consents import EVERY_CHAT, Consent, ConsentStore
 from app.storage.parts import Attachment, AttachmentKind, Text
 from app.storage.trash import Trash
 from app.system.worker import JobQueue, ignore
@@ -382,6 +383,21 @@ def test_a_title_that_was_refused_does_not_come_back_over_a_later_one(
     app.chats.rename(chat_id, "Three")
     app.wait_until_quiet(qtbot)
     assert app.chats.title == "Three"
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_a_consent_that_was_refused_and_ended_since_does_not_come_back(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    consents = app.chats.tools.consents
+    with full(monkeypatch, ConsentStore, "put"):
+        consents.put(EVERY_CHAT, Consent("files", "read", "", "digest", "seen"))
+        app.wait_until_quiet(qtbot)
+    consents.end(EVERY_CHAT, "files", "read")
+    app.wait_until_quiet(qtbot)
+    app.window.banner.button.click()
+    app.wait_until_quiet(qtbot)
+    assert app.application.storage.read.consents.of_chat(EVERY_CHAT) == []
 
 
 @pytest.mark.expect_log("a change was not stored")
