@@ -107,7 +107,9 @@ def _call(parsed: Mapping[str, Any]) -> ToolCall:
     if not isinstance(arguments, dict):
         raise TypeError("arguments that are no object")
     # allow_nan: a number beyond a double, such as 1e999, would be written as invalid JSON.
-    return ToolCall(_call_id(), name, json.dumps(arguments, ensure_ascii=False, allow_nan=False))
+    written = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+    (name + written).encode()  # raises for half of a surrogate pair, with which no reply could be sent
+    return ToolCall(_call_id(), name, written)
 
 
 def _call_id() -> str:

@@ -46,6 +46,7 @@ TEMPLATE = (
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
 SAID = '<tool_call>\n{"name": "look", "arguments": {"at": "the sky"}}\n</tool_call>'
 ENDLESS = '<tool_call>{"name": "look", "arguments": {"at": [1e999]}}</tool_call>'  # a number that no JSON can have
+HALF = '<tool_call>{"name": "look", "arguments": {"at": "\\ud83d"}}</tool_call>'  # half a pair, which no text can have
 USER = Message(MessageRole.USER, "x")
 
 
@@ -93,8 +94,23 @@ LOOKED = ("look", '{"at": "the sky"}')
         ("<tool_call>" + "[" * 5000 + "</tool_call>", "<tool_call>" + "[" * 5000 + "</tool_call>", []),
         ("<tool_cal", "<tool_cal", []),
         (ENDLESS, ENDLESS, []),
+        (HALF, HALF, []),
     ],
-    ids=["call", "text first", "two", "no end", "thought", "no json", "cut", "no name", "list", "deep", "half", "inf"],
+    ids=[
+        "call",
+        "text first",
+        "two",
+        "no end",
+        "thought",
+        "no json",
+        "cut",
+        "no name",
+        "list",
+        "deep",
+        "half",
+        "inf",
+        "surrogate",
+    ],
 )
 def test_a_call_is_found_and_what_is_none_stays_text(
     caller: LoadedModel, text: str, said: str, calls: list[tuple[str, str]]
