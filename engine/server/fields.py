@@ -141,9 +141,9 @@ class Fields:
         return invalid(f"'{self._at}{name}' must be {wanted}.", f"{self._at}{name}")
 
     def refuse(self, *names: str) -> None:
-        """Refuse fields that would change the answer, and are not supported."""
+        """Refuse fields that would change the answer, and are not supported; not where they are empty."""
         for name in names:
-            if self.any(name) not in (None, False, [], {}):
+            if self.any(name) not in (None, False, "", [], {}):
                 raise invalid(f"'{self._at}{name}' is not supported.", name, "unsupported_parameter")
 
     def _of_kind(self, kind: type[_T], name: str, wanted: str) -> _T | None:

@@ -39,6 +39,14 @@ def test_options_have_ollamas_names(served: Served, scripted: FakeEngine) -> Non
     assert (request.max_tokens, request.context_tokens, request.stop) == (9, 100, ("a",))
 
 
+def test_empty_texts_of_its_clients_ask_for_nothing(served: Served) -> None:
+    """Its own Go client sends these with every prompt."""
+    body = {"model": "", "prompt": "x", "suffix": "", "system": "", "template": "", "raw": False, "context": []}
+    answer = served.post("/api/generate", body | {"stream": False})
+    assert answer.status_code == 200, answer.text
+    assert served.post("/api/generate", body | {"suffix": "y"}).status_code == 400
+
+
 def test_models_are_listed_with_their_context(served: Served) -> None:
     (tag,) = served.http.get("/api/tags").json()["models"]
     shown = served.post("/api/show", {"model": tag["name"]}).json()
