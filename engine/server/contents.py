@@ -79,6 +79,6 @@ def settled(messages: Sequence[Message]) -> tuple[Message, ...]:
     rest = list(messages[len(system) :])
     if system:
         rest.insert(0, Message(MessageRole.SYSTEM, "\n\n".join(message.content for message in system)))
-    if len(rest) > 1 and rest[-1].role is MessageRole.SYSTEM:
+    if rest and rest[-1].role is MessageRole.SYSTEM:
         rest[-1] = replace(rest[-1], role=MessageRole.USER)
     return tuple(rest)

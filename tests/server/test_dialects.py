@@ -276,6 +276,22 @@ def test_an_error_has_the_dialects_form(way: Way, served: Served) -> None:
     assert (refused.status_code, way.error(refused.json())) == (403, "This server does not answer to that host name.")
 
 
+@pytest.mark.parametrize(
+    ("path", "asked_for"),
+    [
+        ("/v1/chat/completions", {"messages": [{"role": "system", "content": "Rhyme."}]}),
+        ("/v1/responses", {"input": [{"role": "developer", "content": "Rhyme."}]}),
+        ("/api/chat", {"messages": [{"role": "system", "content": "Rhyme."}], "stream": False}),
+    ],
+)
+def test_a_system_message_alone_is_answered(
+    path: str, asked_for: dict[str, Any], served: Served, scripted: FakeEngine
+) -> None:
+    answer = served.post(path, {"model": "default"} | asked_for)
+    assert answer.status_code == 200, answer.text
+    assert asked(scripted).messages == (Message(USER, "Rhyme."),)
+
+
 # Anthropic
 
 
