@@ -197,10 +197,11 @@ class Completion(OpenAICall):
         self._only_scores = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
         most = fields.integer("logprobs")
         self._logprobs = None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
+        longest = most_tokens_of(fields, "max_tokens") if "max_tokens" in fields else 16
         request = Request(
             sampling=sampling_of(fields, context.options.sampling),
             speculation=speculation_of(fields, context.state),
-            max_tokens=1 if self._only_scores else most_tokens_of(fields, "max_tokens") or 16,
+            max_tokens=1 if self._only_scores else longest,
             stop=stops_of(fields),
             logprobs=(self._logprobs or 0) if self._echo else self._logprobs,
             prompt_logprobs=self._echo,

@@ -77,8 +77,9 @@ def stops_of(fields: Fields, name: str = "stop") -> tuple[str, ...]:
 
 
 def most_tokens_of(fields: Fields, *names: str) -> int | None:
+    """None: as many as the context has room for, which -1 says too."""
     most = fields.integer(*names)
-    return None if most is None else within(Limits(1), names[0], most)
+    return None if most in (None, -1) else within(Limits(1), names[0], most)
 
 
 def speculation_of(fields: Fields, state: EngineState) -> Speculation:

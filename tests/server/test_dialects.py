@@ -276,9 +276,18 @@ def test_an_error_has_the_dialects_form(way: Way, served: Served) -> None:
     assert (refused.status_code, way.error(refused.json())) == (403, "This server does not answer to that host name.")
 
 
+@pytest.mark.parametrize("path", ["/api/v0/chat/completions", "/v1/chat/completions", "/v1/completions"])
+def test_no_limit_is_minus_one(path: str, served: Served, scripted: FakeEngine) -> None:
+    """So LM Studio's own examples have it."""
+    body = {"model": "default", "max_tokens": -1}
+    answer = served.post(path, body | ({"prompt": "x"} if path.endswith("v1/completions") else QUESTION))
+    assert answer.status_code == 200, answer.text
+    assert asked(scripted).max_tokens is None
+
+
 def test_calls_and_answers_without_ids_get_them(served: Served, scripted: FakeEngine) -> None:
     """Ollama's clients send none and Google's need not; Mistral's templates refuse any but nine letters or digits."""
-    calls = [{"function": {"name": name, "arguments": {}}} for name in ("look", "hear")]
+    calls: list[dict[str, Any]] = [{"function": {"name": name, "arguments": {}}} for name in ("look", "hear")]
     results = [{"role": "tool", "tool_name": name, "content": name} for name in ("hear", "look")]
     question = {"role": "user", "content": "x"}
     turns = [question, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
