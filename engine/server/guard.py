@@ -27,7 +27,7 @@ _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1", "host.docker.internal"}
 _OPEN_PATHS = {"/health"}
 _MOST_DROPPED_BYTES = 1 << 20  # of a refused request's body
 _DROP_S = 1.0
-_HEADERS = ("authorization", "content-type", "x-request-id")  # that pages may send in every dialect
+_HEADERS = ("authorization", "content-type", "user-agent", "x-request-id")  # that pages may send in every dialect
 
 
 class Guard:

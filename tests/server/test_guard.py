@@ -48,6 +48,7 @@ def test_an_origin_may_be_allowed(scripted: FakeEngine) -> None:
         for origin in ("app://notes", "vscode-webview://a1b2"):
             preflight = served.http.options("/v1/chat/completions", headers={"origin": origin})
             assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (204, origin)
+            assert "user-agent" in preflight.headers["access-control-allow-headers"].split(", ")  # Ollama's client
             answer = served.post("/v1/chat/completions", chat_body("x"), {"origin": origin})
             assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, origin)
             assert answer.headers["vary"] == "Origin"
