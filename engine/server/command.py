@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import signal
 import stat
 import threading
@@ -32,6 +33,7 @@ from engine.server.options import (
 )
 
 _LONGEST_KEY = 4096
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/*?#@A-Z]*")
 _TTL = "without a request, until a model that was asked for is unloaded; -1: never"
 
 
@@ -55,9 +57,11 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("--port", type=int, default=DEFAULT_PORT)
     serve.add_argument("--api-key-file", type=Path, metavar="FILE", help="with a key that clients must send")
     serve.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="a further name of this server"
+        "--allow-host", action="append", type=_name, default=[], metavar="NAME", help="a further name of this server"
     )
-    serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN", help="of pages that may use it")
+    serve.add_argument(
+        "--allow-origin", action="append", type=_origin, default=[], metavar="ORIGIN", help="of pages that may use it"
+    )
     serve.add_argument("--vllm-metrics", action="store_true", help="figures at /metrics under vLLM's names, too")
     serve.add_argument("--any-name", action="store_true", help="answer to any model's name with the loaded one")
     serve.add_argument(
@@ -120,6 +124,20 @@ def _seconds(text: str) -> float:
     if not seconds < 1e9:
         raise ValueError(text)
     return seconds if seconds >= 0 else inf
+
+
+def _name(text: str) -> str:
+    """As clients write it before the port."""
+    if not text or any(mark in text for mark in "/*@[]") or text.count(":") == 1:
+        raise argparse.ArgumentTypeError("expected a name or an address, without a port")
+    return text
+
+
+def _origin(text: str) -> str:
+    """As browsers write it, or only its beginning up to "://"."""
+    if not _ORIGIN.fullmatch(text):
+        raise argparse.ArgumentTypeError("expected an origin, as in http://localhost:3000 or app://")
+    return text
 
 
 def decoder_of(arguments: argparse.Namespace) -> PictureDecoder | None:

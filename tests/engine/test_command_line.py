@@ -26,6 +26,9 @@ PATIENCE_S = 120.0
 
 USAGE = {
     "models beside ranks": ["serve", "--model", "x", "--ranks", "2", "--models", "y", "--ttl", "5"],
+    "all origins": ["serve", "--model", "x", "--allow-origin", "*"],
+    "an origin with a path": ["serve", "--model", "x", "--allow-origin", "http://localhost:3000/"],
+    "a name with a port": ["serve", "--model", "x", "--allow-host", "mac.example:4862"],
     "nothing": [],
     "no command": ["write"],
     "no model": ["generate", "--prompt", "x"],
