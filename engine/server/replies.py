@@ -295,8 +295,8 @@ class Replies:
             for index, request in enumerate(self._requests):
                 if self._is_cancelled:
                     raise shutting_down()
-                submitted += 1
                 await self._client.beside(self._shared.engine.submit, request, self._sink(loop, index))
+                submitted += 1
         except Exception as error:  # noqa: BLE001  it is the next event
             self._events.put_nowait(error)
         finally:
