@@ -290,8 +290,9 @@ def test_calls_and_answers_without_ids_get_them(served: Served, scripted: FakeEn
     calls: list[dict[str, Any]] = [{"function": {"name": name, "arguments": {}}} for name in ("look", "hear")]
     results = [{"role": "tool", "tool_name": name, "content": name} for name in ("hear", "look")]
     question = {"role": "user", "content": "x"}
-    turns = [question, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
-    assert served.post("/api/chat", {"model": "default", "messages": turns * 2}).is_success
+    for pieces in ([calls], [[call] for call in calls]):  # a client may keep each piece of a stream as a turn
+        turns = [question, *({"role": "assistant", "tool_calls": each} for each in pieces), *results]
+        assert served.post("/api/chat", {"model": "default", "messages": turns * 2}).is_success
     parts = [{"functionCall": each["function"]} for each in calls]
     answers = [{"functionResponse": {"name": name, "response": {"output": name}}} for name in ("hear", "look")]
     contents = [{"parts": [{"text": "x"}]}, {"role": "model", "parts": parts}, {"role": "user", "parts": answers}]
