@@ -100,23 +100,14 @@ def _over_ranks(arguments: argparse.Namespace) -> bool:
 
 
 def shelf_of(arguments: argparse.Namespace, engine: ChatEngine) -> ModelShelf | None:
-    """The models to serve, once the pair is loaded; None if that runs in several processes.
-
-    Raises InvalidRequest for a --pair of others.
-    """
+    """The models to serve, once the pair is loaded; None if that runs in several processes."""
     if _over_ranks(arguments):
         return None
     drafts = {Path(main).resolve(): Path(draft).resolve() if draft else None for main, draft in arguments.pair}
     state = engine.state()
     infos = [model.info for model in scan_folders(arguments.models) if model.info is not None]
     here = [] if state.draft is None else [state.draft]  # whether one fits is known by its main model
-    models = served_models(state, infos, drafts)
-    mains = {_key(model.main.folder) for model in models if not model.chosen}
-    known = {None, *(_key(info.folder) for info in infos)}
-    for main, draft in drafts.items():
-        if main not in mains or draft not in known:
-            raise InvalidRequest("pair", str(draft if main in mains else main)[-200:], "models in --models")
-    return EngineShelf(engine, models, [*here, *infos])
+    return EngineShelf(engine, served_models(state, infos, drafts), [*here, *infos])
 
 
 def _seconds(text: str) -> float:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import queue
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
@@ -22,14 +21,12 @@ from engine import (
     Engine,
     EngineError,
     Event,
-    InvalidRequest,
     ModelReady,
     ModelTooLarge,
     RepliesUnderWay,
     ServedModel,
 )
 from engine.hub.library import scan_folders
-from engine.server import command
 from engine.server.command import EngineShelf, served_models
 from engine.server.fields import Fields
 from engine.server.ollama import keep_alive_of
@@ -71,26 +68,6 @@ def loft(engine: Engine) -> Iterator[Served]:
     infos = [model.info for model in scan_folders([folder]) if model.info is not None]
     with serving(engine, shelf=EngineShelf(engine, served_models(engine.state(), infos, drafts))) as served:
         yield served
-
-
-@pytest.mark.parametrize("wrong", [0, 1], ids=["model", "draft"])
-def test_a_pair_of_no_served_model_is_refused(wrong: int, engine: Engine) -> None:
-    main = engine.state().main
-    assert main is not None
-    folder = Path(main.folder).parent
-    pair = [str(folder / "Beta"), str(folder / "Beta-draft")]
-    options = argparse.Namespace(ranks=None, machines=[], models=[folder], pair=[pair])
-    (beta,) = [each for each in served_by(options, engine) if each.main.name == "Beta"]
-    assert beta.draft is not None
-    pair[wrong] = str(folder / "Bete")
-    with pytest.raises(InvalidRequest, match="pair"):
-        served_by(options, engine)
-
-
-def served_by(options: argparse.Namespace, engine: Engine) -> Sequence[ServedModel]:
-    shelf = command.shelf_of(options, engine)
-    assert shelf is not None
-    return shelf.models()
 
 
 def loaded(engine: Engine) -> str:
