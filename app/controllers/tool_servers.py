@@ -67,7 +67,7 @@ class ToolServersController(QObject):
         self._deliver = deliver
         self._writer = writer
         self._servers = ToolServers(folder / "tools.json", secrets)
-        self._host = ToolHost(folder, self._servers.reach, self._servers.renew_grant)
+        self._host = ToolHost(folder, self._servers.reach, self._servers.renew_grant, lambda: deliver(self._tell))
         self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
         # servers as they were listed last, of those with no other change since
         self._shown: dict[str, tuple[ServerRow | None, tuple[Tool, ...]]] = {}
@@ -307,8 +307,6 @@ class ToolServersController(QObject):
             return
         waiting = self._listings[server] = [done]
         self._host.list_tools(config, lambda outcome: self._deliver(partial(self._on_listed, server, waiting, outcome)))
-        if self._host.state(server).phase is not ConnectionState.READY:
-            self._tell()
 
     def _on_listed(self, server: str, waiting: list[Listed], outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome

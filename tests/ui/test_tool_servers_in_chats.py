@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +21,7 @@ from app.tools.wire import ConnectionState
 from app.view_models.tools import CallState
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.tool_calls import MODELS, call, calls, says
-from tests.helpers.tool_hosts import MALICIOUS
+from tests.helpers.tool_hosts import MALICIOUS, alive
 
 
 class Chat:
@@ -82,6 +84,17 @@ def test_a_server_is_added_put_back_and_removed_with_the_consents_to_its_tools(c
     assert [consents.of(chat_id, server, "act", "") for chat_id in (EVERY_CHAT, 5)] == [None, None]
     assert chat.harness.database.rows("SELECT * FROM consents") == []
     assert chat.servers.rows() == ()
+
+
+def test_the_end_of_a_server_is_shown_though_nothing_is_asked_of_it(chat: Chat, qtbot: QtBot) -> None:
+    server = chat.add("good")
+    seen: list[ConnectionState] = []
+    chat.servers.changed.connect(lambda: seen.append(chat.servers.rows()[0].state))
+    chat.servers.list_tools(server)
+    qtbot.waitUntil(lambda: bool(seen) and seen[-1] is ConnectionState.READY)
+    for process in alive(chat.folder / "processes-good"):
+        os.kill(process, signal.SIGKILL)
+    qtbot.waitUntil(lambda: seen[-1] is ConnectionState.FAILED)
 
 
 def test_a_server_that_changes_its_tool_each_time_never_runs_it(chat: Chat, qtbot: QtBot) -> None:
