@@ -135,13 +135,17 @@ class ToolServersController(QObject):
     def set_on(self, server: str, on: bool) -> None:
         self._servers.set_on(server, on)
         if not on:
-            self._host.stop(server)
+            self._stop(server)
         self._write()
 
     def restart(self, server: str) -> None:
-        self._listings.pop(server, None)  # it is answered by the stop
-        self._host.stop(server)
+        self._stop(server)
         self.list_tools(server)
+
+    def _stop(self, server: str) -> None:
+        """A listing that runs is answered by it; what is asked from now on begins another."""
+        self._listings.pop(server, None)
+        self._host.stop(server)
 
     def remove(self, server: str) -> None:
         """Until it is put back. Its secrets stay until `forget_removed`."""
@@ -173,7 +177,7 @@ class ToolServersController(QObject):
             self._servers.set_secret(server, "header" if name in config.headers else "env", name, value)
         except ServerFault:
             return False
-        self._host.stop(server)
+        self._stop(server)
         self._write()
         return True
 

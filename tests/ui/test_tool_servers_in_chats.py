@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -84,6 +84,28 @@ def test_a_server_is_added_put_back_and_removed_with_the_consents_to_its_tools(c
     assert [consents.of(chat_id, server, "act", "") for chat_id in (EVERY_CHAT, 5)] == [None, None]
     assert chat.harness.database.rows("SELECT * FROM consents") == []
     assert chat.servers.rows() == ()
+
+
+def _off_and_on(chat: Chat, server: str) -> None:
+    chat.servers.set_on(server, False)
+    chat.servers.set_on(server, True)
+
+
+def _other_secret(chat: Chat, server: str) -> None:
+    assert chat.servers.set_secret(server, "TOKEN", "other")
+
+
+@pytest.mark.parametrize("change", [_off_and_on, _other_secret])
+def test_a_server_that_is_stopped_while_it_lists_lists_again(
+    chat: Chat, qtbot: QtBot, change: Callable[[Chat, str], None]
+) -> None:
+    server = chat.add("good")
+    chat.servers.list_tools(server)
+    change(chat, server)
+    listed: list[int] = []
+    chat.servers.listed(server, lambda tools: listed.append(len(tools)))
+    qtbot.waitUntil(lambda: bool(listed))
+    assert listed == [1]
 
 
 def test_the_end_of_a_server_is_shown_though_nothing_is_asked_of_it(chat: Chat, qtbot: QtBot) -> None:
