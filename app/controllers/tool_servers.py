@@ -139,8 +139,11 @@ class ToolServersController(QObject):
         self._write()
 
     def restart(self, server: str) -> None:
+        """A program that was missing may be there by now; then its whole command is to be seen first."""
         self._stop(server)
         self.list_tools(server)
+        if (config := self._servers.get(server)) is not None:
+            self._find(config)
 
     def _stop(self, server: str) -> None:
         """A listing that runs is answered by it; what is asked from now on begins another."""

@@ -16,6 +16,7 @@ from app.storage import ReplyStatus
 from app.storage.consents import EVERY_CHAT, Consent
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE
+from app.tools import servers
 from app.tools.definitions import Answer, AskReason
 from app.tools.wire import ConnectionState
 from app.view_models.tools import CallState
@@ -167,6 +168,22 @@ def test_a_server_that_cannot_start_leaves_the_chat_without_its_tools(chat: Chat
     assert chat.harness.engine.requests[-1].tools == ()
     row = chat.servers.rows()[0]
     assert (row.state, row.problem) == (ConnectionState.FAILED, "ended")
+
+
+def test_a_program_that_was_missing_is_looked_for_again_when_its_server_is_restarted(
+    chat: Chat, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "ask_shell", lambda _command: "")
+    chat.servers.add_text("no-such-program serve")
+    row = chat.servers.rows()[0]
+    chat.servers.confirm(row.id, row.place)
+    chat.servers.list_tools(row.id)
+    qtbot.waitUntil(lambda: chat.servers.rows()[0].problem == "no_command")
+    monkeypatch.setattr(servers, "ask_shell", lambda _command: sys.executable)  # it was installed
+    chat.servers.restart(row.id)
+    qtbot.waitUntil(lambda: chat.servers.rows()[0].place == f"{sys.executable} serve")
+    found = chat.servers.rows()[0]
+    assert (found.state, found.seen) == (ConnectionState.OFF, False)
 
 
 @pytest.mark.parametrize(
