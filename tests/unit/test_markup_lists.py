@@ -1,0 +1,27 @@
+"""Lists in a document: bullets and numbers, and copies of them as Markdown."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.markup.blocks import split
+from app.markup.copying import length_of, plain_text
+from tests.unit.test_markup_notes import written
+
+
+@pytest.mark.usefixtures("qapp")
+def test_an_item_that_begins_with_a_heading_has_its_number() -> None:
+    (block,) = split("1. ### One\n   Words\n2. ### Two\n")
+    document = written(block)
+    assert plain_text(document, 0, length_of(document)) == "1. One\nWords\n2. Two"
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_heading_of_a_list_that_is_read_from_the_right_is_indented_from_there() -> None:
+    (block,) = split("1. ### שלום\n")
+    document = written(block)
+    heading = document.firstBlock()
+    assert heading.textDirection() == Qt.LayoutDirection.RightToLeft
+    form = heading.blockFormat()
+    assert (form.leftMargin(), form.rightMargin() > 0) == (0, True)
