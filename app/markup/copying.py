@@ -12,6 +12,7 @@ from app.markup.links import cited
 from app.markup.long_lines import LINE_SEPARATOR, goes_on
 
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
+_STEP = "    "  # of what is in an item: less is not within a number of two digits
 _TASKS = {"☐": "- [ ]", "☑": "- [x]", "•": "-"}
 
 
@@ -54,11 +55,21 @@ def markdown(document: QTextDocument, start: int, end: int) -> str:
     above: QTextBlock | None = None
     for block, runs in _blocks(document, start, end):
         if above is not None:
-            in_list = block.blockFormat().intProperty(LIST_DEPTH) and above.blockFormat().intProperty(LIST_DEPTH)
-            result.append("\n" if in_list else "\n\n")
+            result.append(_between(above, block))
         result.append(_markdown_block(block, runs))
         above = block
     return "".join(result)
+
+
+def _between(above: QTextBlock, block: QTextBlock) -> str:
+    """An item follows the one above; all else is a paragraph of its own, in the same quotes."""
+    first = next(iter(fragments(block)), None)
+    is_item = first is not None and first.charFormat().boolProperty(MARKER)
+    forms = above.blockFormat(), block.blockFormat()
+    if is_item and all(form.intProperty(LIST_DEPTH) for form in forms):
+        return "\n"
+    quotes = min(len(form.property(QUOTE_BARS) or []) for form in forms)
+    return f"\n{('> ' * quotes).rstrip()}\n"
 
 
 def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTextBlock, list[_Run]]]:
@@ -101,17 +112,15 @@ def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
     quote = "> " * len(form.property(QUOTE_BARS) or [])
     if form.boolProperty(RULE):
         return quote + "---"
-    indent = "   " * max(0, form.intProperty(LIST_DEPTH) - 1)
+    indent = _STEP * max(0, form.intProperty(LIST_DEPTH) - 1)
     marker = ""
     if runs and runs[0].form.boolProperty(MARKER):
         mark = runs[0].text.strip("\u00a0")
         mark = f"[^{mark}]:" if form.boolProperty(NOTE) and not form.intProperty(LIST_DEPTH) else _TASKS.get(mark, mark)
         marker = f"{mark} "
         runs = runs[1:]
-    elif form.intProperty(LIST_DEPTH):
-        indent += "   "
-    elif form.boolProperty(NOTE):
-        indent += "    "
+    elif form.intProperty(LIST_DEPTH) or form.boolProperty(NOTE):
+        indent += _STEP
     heading = "#" * form.intProperty(HEADING)
     text = "".join(map(_markdown_run, runs)).replace("\n", f"\n{quote}{indent}{' ' * len(marker)}")
     return f"{quote}{indent}{marker}{heading}{' ' if heading else ''}{text}"

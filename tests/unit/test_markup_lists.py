@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.markup.blocks import split
-from app.markup.copying import length_of, plain_text
+from app.markup.copying import length_of, markdown, plain_text
 from tests.unit.test_markup_notes import written
 
 
@@ -25,3 +25,18 @@ def test_a_heading_of_a_list_that_is_read_from_the_right_is_indented_from_there(
     assert heading.textDirection() == Qt.LayoutDirection.RightToLeft
     form = heading.blockFormat()
     assert (form.leftMargin(), form.rightMargin() > 0) == (0, True)
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    "source",
+    [
+        "1. One\n\n    More of it\n2. Two\n    - Within\n\n        More of that",
+        "9. Nine\n10. Ten\n    - Within ten\n        - Within that\n11. Eleven",
+        "> One\n>\n> Two\n>\n> - Three\n>\n>     More of it",
+    ],
+)
+def test_a_copy_is_read_as_it_was_shown(source: str) -> None:
+    (block,) = split(source)
+    document = written(block)
+    assert markdown(document, 0, length_of(document)) == source
