@@ -1,5 +1,6 @@
 """Ranges of documents as text or as Markdown, by reading back what `DocumentBuilder` wrote."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from app.markup.lines import blocks_in, fragments
 from app.markup.links import cited
 from app.markup.long_lines import LINE_SEPARATOR, goes_on
 
+_TICKS = re.compile("`+")
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
 _STEP = "    "  # of what is in an item: less is not within a number of two digits
 _TASKS = {"☐": "- [ ]", "☑": "- [x]", "•": "-"}
@@ -134,8 +136,9 @@ def _markdown_run(run: _Run) -> str:
     if form.boolProperty(NOTE):
         return f"[^{text}]"
     if form.boolProperty(CODE):
-        fence = "``" if "`" in text else "`"
-        return f"{fence}{text}{fence}"
+        fence = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
+        apart = " " if text.startswith("`") or text.endswith("`") else ""
+        return f"{fence}{apart}{text}{apart}{fence}"
     if form.isAnchor():
         address = form.anchorHref()
         return text if text == address or cited(address) else f"[{text.translate(_MARKED)}]({address})"
