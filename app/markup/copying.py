@@ -80,12 +80,17 @@ def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTe
 
 
 def _rows(table: QTextTable, start: int, end: int) -> Iterator[tuple[int, list[list[_Run]]]]:
-    """The rows that are reached, with their cells."""
-    for row in range(table.rows()):
-        cells = [table.cellAt(row, column) for column in range(table.columns())]
-        if any(cell.lastPosition() >= start and cell.firstPosition() < end for cell in cells):
-            blocks = [table.document().findBlock(cell.firstPosition()) for cell in cells]
-            yield row, [list(_runs(block, start, end)) for block in blocks]
+    """The rows that are reached, with their cells; of a single row those that are reached."""
+    every = ([table.cellAt(row, column) for column in range(table.columns())] for row in range(table.rows()))
+    reached = [
+        (row, cells, within)
+        for row, cells in enumerate(every)
+        if (within := [cell for cell in cells if cell.lastPosition() >= start and cell.firstPosition() < end])
+    ]
+    for row, cells, within in reached:
+        shown = cells if len(reached) > 1 else within
+        blocks = [table.document().findBlock(cell.firstPosition()) for cell in shown]
+        yield row, [list(_runs(block, start, end)) for block in blocks]
 
 
 def _runs(block: QTextBlock, start: int, end: int) -> Iterator[_Run]:
@@ -158,7 +163,10 @@ def _markdown_cell(runs: list[_Run]) -> str:
 
 def _markdown_table(table: QTextTable, start: int, end: int) -> str:
     lines: list[str] = []
-    for row, cells in _rows(table, start, end):
+    rows = list(_rows(table, start, end))
+    if len(rows) == 1 and len(rows[0][1]) == 1:
+        return "".join(map(_markdown_run, rows[0][1][0]))
+    for row, cells in rows:
         lines.append("| " + " | ".join(_markdown_cell(cell) for cell in cells) + " |")
         if row == 0:
             lines.append("|" + " --- |" * len(cells))
