@@ -299,7 +299,7 @@ class ToolHost:
             request.fail(ServerFailed(ServerProblem.ARGUMENTS))
             return
         try:
-            reach = self._reach(config) if name not in self._told else None
+            reach = self._reached(config) if name not in self._told else None
         except ServerFault as fault:
             self._fail_one(request, fault)
             return
@@ -308,6 +308,16 @@ class ToolHost:
             self._put_state(name, ToolServerState(ConnectionState.STARTING))
             values |= {"reach": asdict(reach)}
         self._ask_host(request, values, number)
+
+    def _reached(self, server: ServerConfig) -> ServerReach:
+        """Raises ServerFault, whatever goes wrong: a request is always answered."""
+        try:
+            return self._reach(server)
+        except ServerFault:
+            raise
+        except Exception as error:
+            log.exception("how a tool server is reached is not known")
+            raise ServerFault(ServerProblem.CANNOT_START, type(error).__name__) from None
 
     def _ask_host(self, request: _Request, values: dict[str, Any], number: int) -> None:
         try:
@@ -324,7 +334,7 @@ class ToolHost:
 
     def _sign_in(self, server: ServerConfig, values: dict[str, Any], request: _Request, number: int) -> None:
         try:
-            at = self._reach(server)
+            at = self._reached(server)
         except ServerFault as fault:
             self._fail_one(request, fault)
             return
