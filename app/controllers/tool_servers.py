@@ -67,7 +67,7 @@ class ToolServersController(QObject):
         self._deliver = deliver
         self._writer = writer
         self._servers = ToolServers(folder / "tools.json", secrets)
-        self._host = ToolHost(folder, self._servers.reach, self._servers.renew_grant)
+        self._host = ToolHost(folder, self._servers.reach, self._servers.renew_grant, lambda: deliver(self._tell))
         self._tools: dict[str, tuple[Tool, ...]] = {}  # as they were listed last
         # servers as they were listed last, of those with no other change since
         self._shown: dict[str, tuple[ServerRow | None, tuple[Tool, ...]]] = {}
@@ -135,13 +135,20 @@ class ToolServersController(QObject):
     def set_on(self, server: str, on: bool) -> None:
         self._servers.set_on(server, on)
         if not on:
-            self._host.stop(server)
+            self._stop(server)
         self._write()
 
     def restart(self, server: str) -> None:
-        self._listings.pop(server, None)  # it is answered by the stop
-        self._host.stop(server)
+        """A program that was missing may be there by now; then its whole command is to be seen first."""
+        self._stop(server)
         self.list_tools(server)
+        if (config := self._servers.get(server)) is not None:
+            self._find(config)
+
+    def _stop(self, server: str) -> None:
+        """A listing that runs is answered by it; what is asked from now on begins another."""
+        self._listings.pop(server, None)
+        self._host.stop(server)
 
     def remove(self, server: str) -> None:
         """Until it is put back. Its secrets stay until `forget_removed`."""
@@ -173,7 +180,7 @@ class ToolServersController(QObject):
             self._servers.set_secret(server, "header" if name in config.headers else "env", name, value)
         except ServerFault:
             return False
-        self._host.stop(server)
+        self._stop(server)
         self._write()
         return True
 
@@ -307,8 +314,6 @@ class ToolServersController(QObject):
             return
         waiting = self._listings[server] = [done]
         self._host.list_tools(config, lambda outcome: self._deliver(partial(self._on_listed, server, waiting, outcome)))
-        if self._host.state(server).phase is not ConnectionState.READY:
-            self._tell()
 
     def _on_listed(self, server: str, waiting: list[Listed], outcome: tuple[Tool, ...] | ServerFailed) -> None:
         tools = () if isinstance(outcome, ServerFailed) else outcome

@@ -1,5 +1,6 @@
 """Ranges of documents as text or as Markdown, by reading back what `DocumentBuilder` wrote."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,7 +12,9 @@ from app.markup.lines import blocks_in, fragments
 from app.markup.links import cited
 from app.markup.long_lines import LINE_SEPARATOR, goes_on
 
+_TICKS = re.compile("`+")
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
+_STEP = "    "  # of what is in an item: less is not within a number of two digits
 _TASKS = {"☐": "- [ ]", "☑": "- [x]", "•": "-"}
 
 
@@ -54,11 +57,21 @@ def markdown(document: QTextDocument, start: int, end: int) -> str:
     above: QTextBlock | None = None
     for block, runs in _blocks(document, start, end):
         if above is not None:
-            in_list = block.blockFormat().intProperty(LIST_DEPTH) and above.blockFormat().intProperty(LIST_DEPTH)
-            result.append("\n" if in_list else "\n\n")
+            result.append(_between(above, block))
         result.append(_markdown_block(block, runs))
         above = block
     return "".join(result)
+
+
+def _between(above: QTextBlock, block: QTextBlock) -> str:
+    """An item follows the one above; all else is a paragraph of its own, in the same quotes."""
+    first = next(iter(fragments(block)), None)
+    is_item = first is not None and first.charFormat().boolProperty(MARKER)
+    forms = above.blockFormat(), block.blockFormat()
+    if is_item and all(form.intProperty(LIST_DEPTH) for form in forms):
+        return "\n"
+    quotes = min(len(form.property(QUOTE_BARS) or []) for form in forms)
+    return f"\n{('> ' * quotes).rstrip()}\n"
 
 
 def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTextBlock, list[_Run]]]:
@@ -67,12 +80,17 @@ def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTe
 
 
 def _rows(table: QTextTable, start: int, end: int) -> Iterator[tuple[int, list[list[_Run]]]]:
-    """The rows that are reached, with their cells."""
-    for row in range(table.rows()):
-        cells = [table.cellAt(row, column) for column in range(table.columns())]
-        if any(cell.lastPosition() >= start and cell.firstPosition() < end for cell in cells):
-            blocks = [table.document().findBlock(cell.firstPosition()) for cell in cells]
-            yield row, [list(_runs(block, start, end)) for block in blocks]
+    """The rows that are reached, with their cells; of a single row those that are reached."""
+    every = ([table.cellAt(row, column) for column in range(table.columns())] for row in range(table.rows()))
+    reached = [
+        (row, cells, within)
+        for row, cells in enumerate(every)
+        if (within := [cell for cell in cells if cell.lastPosition() >= start and cell.firstPosition() < end])
+    ]
+    for row, cells, within in reached:
+        shown = cells if len(reached) > 1 else within
+        blocks = [table.document().findBlock(cell.firstPosition()) for cell in shown]
+        yield row, [list(_runs(block, start, end)) for block in blocks]
 
 
 def _runs(block: QTextBlock, start: int, end: int) -> Iterator[_Run]:
@@ -101,17 +119,15 @@ def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
     quote = "> " * len(form.property(QUOTE_BARS) or [])
     if form.boolProperty(RULE):
         return quote + "---"
-    indent = "   " * max(0, form.intProperty(LIST_DEPTH) - 1)
+    indent = _STEP * max(0, form.intProperty(LIST_DEPTH) - 1)
     marker = ""
     if runs and runs[0].form.boolProperty(MARKER):
         mark = runs[0].text.strip("\u00a0")
         mark = f"[^{mark}]:" if form.boolProperty(NOTE) and not form.intProperty(LIST_DEPTH) else _TASKS.get(mark, mark)
         marker = f"{mark} "
         runs = runs[1:]
-    elif form.intProperty(LIST_DEPTH):
-        indent += "   "
-    elif form.boolProperty(NOTE):
-        indent += "    "
+    elif form.intProperty(LIST_DEPTH) or form.boolProperty(NOTE):
+        indent += _STEP
     heading = "#" * form.intProperty(HEADING)
     text = "".join(map(_markdown_run, runs)).replace("\n", f"\n{quote}{indent}{' ' * len(marker)}")
     return f"{quote}{indent}{marker}{heading}{' ' if heading else ''}{text}"
@@ -125,8 +141,9 @@ def _markdown_run(run: _Run) -> str:
     if form.boolProperty(NOTE):
         return f"[^{text}]"
     if form.boolProperty(CODE):
-        fence = "``" if "`" in text else "`"
-        return f"{fence}{text}{fence}"
+        fence = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
+        apart = " " if text.startswith("`") or text.endswith("`") else ""
+        return f"{fence}{apart}{text}{apart}{fence}"
     if form.isAnchor():
         address = form.anchorHref()
         return text if text == address or cited(address) else f"[{text.translate(_MARKED)}]({address})"
@@ -146,7 +163,10 @@ def _markdown_cell(runs: list[_Run]) -> str:
 
 def _markdown_table(table: QTextTable, start: int, end: int) -> str:
     lines: list[str] = []
-    for row, cells in _rows(table, start, end):
+    rows = list(_rows(table, start, end))
+    if len(rows) == 1 and len(rows[0][1]) == 1:
+        return "".join(map(_markdown_run, rows[0][1][0]))
+    for row, cells in rows:
         lines.append("| " + " | ".join(_markdown_cell(cell) for cell in cells) + " |")
         if row == 0:
             lines.append("|" + " --- |" * len(cells))

@@ -193,13 +193,8 @@ class DocumentBuilder:
             return
         children = list(inline.children or [])
         marker = self._containers.take_marker(children)
-        self._start_block(self._containers.block_format(marker, tight=opener.hidden))
-        if marker:
-            self._cursor.insertText(marker + _GAP, self._marker_format(marker))
-        self._char_formats = [self._plain_format()]
-        self._write_inline(children)
-        if self._containers:
-            self._indent_at_start()
+        block = self._containers.block_format(marker, tight=opener.hidden)
+        self._write_words(block, marker, self._plain_format(), children)
 
     def _indent_at_start(self) -> None:
         """Words that are read from the right are indented from there, with their bullet or number."""
@@ -211,15 +206,26 @@ class DocumentBuilder:
 
     def _write_heading(self, opener: Token, inline: Token) -> None:
         factor = _HEADING_SIZES.get(opener.tag, 1.0)
-        block = self._containers.block_format()
+        children = list(inline.children or [])
+        marker = self._containers.take_marker(children)
+        block = self._containers.block_format(marker)
         block.setLineHeight(round(self._style.font_px * factor * 1.35), FIXED_HEIGHT)
         block.setProperty(HEADING, int(opener.tag[1]))
-        self._start_block(block)
         char = self._plain_format()
         char.setFontPointSize(self._style.font.pointSizeF() * factor)
         char.setFontWeight(QFont.Weight.DemiBold)
+        self._write_words(block, marker, char, children)
+
+    def _write_words(
+        self, block: QTextBlockFormat, marker: str, char: QTextCharFormat, children: Sequence[Token]
+    ) -> None:
+        self._start_block(block)
+        if marker:
+            self._cursor.insertText(marker + _GAP, self._marker_format(marker))
         self._char_formats = [char]
-        self._write_inline(list(inline.children or []))
+        self._write_inline(children)
+        if self._containers:
+            self._indent_at_start()
 
     def _write_rule(self) -> None:
         block = self._containers.block_format()

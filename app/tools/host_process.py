@@ -102,7 +102,7 @@ class _Request:
 class ToolHost:
     """`reach` says how a server is reached, with its secrets; it is called on the thread and may raise ServerFault.
     `renew` is called there, too, with a server's id, the grant that its connection has, and the one that a refresh has
-    brought; it returns the one that counts now.
+    brought; it returns the one that counts now. `changed` is called there when a server's state has become another one.
 
     Every method may be called from any thread and returns at once. Nothing is started before the first request.
     """
@@ -112,6 +112,7 @@ class ToolHost:
         folder: Path,
         reach: Callable[[ServerConfig], ServerReach],
         renew: Callable[[str, str, str], str] = lambda *_: "",
+        changed: Callable[[], None] = lambda: None,
         *,
         idle_s: float = IDLE_S,
         patience: Patience = PATIENCE,
@@ -120,6 +121,7 @@ class ToolHost:
         self._file = folder / f"{_PROCESSES}{secrets.token_hex(4)}.json"
         self._reach = reach
         self._renew = renew
+        self._changed = changed
         self._idle_s = idle_s
         self._patience = patience
         self._states: dict[str, ToolServerState] = {}
@@ -297,15 +299,25 @@ class ToolHost:
             request.fail(ServerFailed(ServerProblem.ARGUMENTS))
             return
         try:
-            reach = self._reach(config) if name not in self._told else None
+            reach = self._reached(config) if name not in self._told else None
         except ServerFault as fault:
             self._fail_one(request, fault)
             return
         if reach is not None:
             self._told.add(name)
-            self._states[name] = ToolServerState(ConnectionState.STARTING)
+            self._put_state(name, ToolServerState(ConnectionState.STARTING))
             values |= {"reach": asdict(reach)}
         self._ask_host(request, values, number)
+
+    def _reached(self, server: ServerConfig) -> ServerReach:
+        """Raises ServerFault, whatever goes wrong: a request is always answered."""
+        try:
+            return self._reach(server)
+        except ServerFault:
+            raise
+        except Exception as error:
+            log.exception("how a tool server is reached is not known")
+            raise ServerFault(ServerProblem.CANNOT_START, type(error).__name__) from None
 
     def _ask_host(self, request: _Request, values: dict[str, Any], number: int) -> None:
         try:
@@ -322,7 +334,7 @@ class ToolHost:
 
     def _sign_in(self, server: ServerConfig, values: dict[str, Any], request: _Request, number: int) -> None:
         try:
-            at = self._reach(server)
+            at = self._reached(server)
         except ServerFault as fault:
             self._fail_one(request, fault)
             return
@@ -330,7 +342,7 @@ class ToolHost:
 
     def _fail_one(self, request: _Request, fault: ServerFault | ServerFailed) -> None:
         failure = ServerFailed(fault.problem, fault.detail)
-        self._states[request.server] = ToolServerState(ConnectionState.FAILED, failure)
+        self._put_state(request.server, ToolServerState(ConnectionState.FAILED, failure))
         request.fail(failure)
 
     def _cancel(self, number: int) -> None:
@@ -339,12 +351,17 @@ class ToolHost:
             self._send({"do": "cancel", "n": number})
             request.fail(ServerFailed(ServerProblem.STOPPED))
 
+    def _put_state(self, name: str, state: ToolServerState) -> None:
+        if self._states.get(name) != state:
+            self._states[name] = state
+            self._safely(self._changed)
+
     def _stop(self, name: str) -> None:
         if self._host is not None and name in self._told:
             self._told.discard(name)
             self._send({"do": "stop", "server": name})
-        self._states[name] = ToolServerState()
         self._lacking.pop(name, None)
+        self._put_state(name, ToolServerState())
         for number in [number for number, each in self._requests.items() if each.server == name and each.browse]:
             self._cancel(number)
         self._fail_all(ServerFailed(ServerProblem.STOPPED), name)
@@ -430,7 +447,7 @@ class ToolHost:
         host.kill()
         host.wait()
         for name in self._told:
-            self._states[name] = ToolServerState(ConnectionState.FAILED, ServerFailed(ServerProblem.HOST_ENDED))
+            self._put_state(name, ToolServerState(ConnectionState.FAILED, ServerFailed(ServerProblem.HOST_ENDED)))
         self._told.clear()
         self._fail_all(ServerFailed(ServerProblem.HOST_ENDED))
         self._end_leftovers()
@@ -442,7 +459,7 @@ class ToolHost:
             with suppress(subprocess.TimeoutExpired):
                 host.wait(_END_S)
             for name in self._told:
-                self._states[name] = ToolServerState()
+                self._put_state(name, ToolServerState())
             self._told.clear()
             self._fail_all(ServerFailed(ServerProblem.STOPPED))
             host.kill()
@@ -513,15 +530,15 @@ class ToolHost:
                 if stopped
                 else ToolServerState(ConnectionState.FAILED, failure, _lines(said["stderr"]))
             )
-            self._states[said["ended"]] = state
+            self._put_state(said["ended"], state)
         elif "connected" in said:
             name = said["connected"]
-            self._states[name] = replace(self.state(name), phase=ConnectionState.READY)
+            self._put_state(name, replace(self.state(name), phase=ConnectionState.READY))
         elif "renewal" in said:
             grant = self._renew(said["server"], said["former"], said["granted"])
             self._send({"do": "renewed", "renewal": said["renewal"], "grant": grant})
         elif "server" in said:
-            self._states[said["server"]] = replace(self.state(said["server"]), stderr=_lines(said["stderr"]))
+            self._put_state(said["server"], replace(self.state(said["server"]), stderr=_lines(said["stderr"])))
         elif (request := self._requests.get(said.get("n", 0))) is not None:
             self._take_answer(said["n"], request, said)
 

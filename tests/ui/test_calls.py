@@ -367,6 +367,17 @@ def test_arguments_named_twice_are_shown_as_they_are() -> None:
     assert named_values(twice) == [("", twice)]
 
 
+def test_a_consent_is_only_said_to_be_for_a_server_s_addresses_if_that_is_so_of_all_it_is_for(
+    open_transcript: Opener,
+) -> None:
+    fetch = a_call(1, server="", tool="fetch_page", arguments='{"address": "https://example.org/"}')
+    harness = open_transcript([asking(fetch)])
+    assert "addresses" in card(harness).answers[Answer.CHAT].accessibleDescription()
+    message = asking(fetch, a_call(2))
+    harness.model.change(2, consent=message.consent, steps=message.steps)
+    assert card(harness).answers[Answer.CHAT].accessibleDescription().endswith("in this chat, with any arguments")
+
+
 def test_nothing_answers_in_the_first_moment(open_transcript: Opener) -> None:
     harness = open_transcript([asking(a_call())])
     given: list[tuple[int, Answer]] = []

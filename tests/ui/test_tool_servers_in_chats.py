@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,13 @@ from app.storage import ReplyStatus
 from app.storage.consents import EVERY_CHAT, Consent
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE
+from app.tools import servers
 from app.tools.definitions import Answer, AskReason
 from app.tools.wire import ConnectionState
 from app.view_models.tools import CallState
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.tool_calls import MODELS, call, calls, says
-from tests.helpers.tool_hosts import MALICIOUS
+from tests.helpers.tool_hosts import MALICIOUS, alive
 
 
 class Chat:
@@ -84,6 +87,39 @@ def test_a_server_is_added_put_back_and_removed_with_the_consents_to_its_tools(c
     assert chat.servers.rows() == ()
 
 
+def _off_and_on(chat: Chat, server: str) -> None:
+    chat.servers.set_on(server, False)
+    chat.servers.set_on(server, True)
+
+
+def _other_secret(chat: Chat, server: str) -> None:
+    assert chat.servers.set_secret(server, "TOKEN", "other")
+
+
+@pytest.mark.parametrize("change", [_off_and_on, _other_secret])
+def test_a_server_that_is_stopped_while_it_lists_lists_again(
+    chat: Chat, qtbot: QtBot, change: Callable[[Chat, str], None]
+) -> None:
+    server = chat.add("good")
+    chat.servers.list_tools(server)
+    change(chat, server)
+    listed: list[int] = []
+    chat.servers.listed(server, lambda tools: listed.append(len(tools)))
+    qtbot.waitUntil(lambda: bool(listed))
+    assert listed == [1]
+
+
+def test_the_end_of_a_server_is_shown_though_nothing_is_asked_of_it(chat: Chat, qtbot: QtBot) -> None:
+    server = chat.add("good")
+    seen: list[ConnectionState] = []
+    chat.servers.changed.connect(lambda: seen.append(chat.servers.rows()[0].state))
+    chat.servers.list_tools(server)
+    qtbot.waitUntil(lambda: bool(seen) and seen[-1] is ConnectionState.READY)
+    for process in alive(chat.folder / "processes-good"):
+        os.kill(process, signal.SIGKILL)
+    qtbot.waitUntil(lambda: seen[-1] is ConnectionState.FAILED)
+
+
 def test_a_server_that_changes_its_tool_each_time_never_runs_it(chat: Chat, qtbot: QtBot) -> None:
     server = chat.add("changes")
     chat.servers.list_tools(server)
@@ -132,6 +168,22 @@ def test_a_server_that_cannot_start_leaves_the_chat_without_its_tools(chat: Chat
     assert chat.harness.engine.requests[-1].tools == ()
     row = chat.servers.rows()[0]
     assert (row.state, row.problem) == (ConnectionState.FAILED, "ended")
+
+
+def test_a_program_that_was_missing_is_looked_for_again_when_its_server_is_restarted(
+    chat: Chat, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "ask_shell", lambda _command: "")
+    chat.servers.add_text("no-such-program serve")
+    row = chat.servers.rows()[0]
+    chat.servers.confirm(row.id, row.place)
+    chat.servers.list_tools(row.id)
+    qtbot.waitUntil(lambda: chat.servers.rows()[0].problem == "no_command")
+    monkeypatch.setattr(servers, "ask_shell", lambda _command: sys.executable)  # it was installed
+    chat.servers.restart(row.id)
+    qtbot.waitUntil(lambda: chat.servers.rows()[0].place == f"{sys.executable} serve")
+    found = chat.servers.rows()[0]
+    assert (found.state, found.seen) == (ConnectionState.OFF, False)
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,11 @@ from app.tools.wire import (
     ServerFault,
     ServerProblem,
     ServerReach,
+    SignInPages,
 )
 from tests.helpers.http_tool_server import http_tool_server
 from tests.helpers.malicious_server import modes
-from tests.helpers.tool_hosts import HostUnderTest, alive, runs, wait_until
+from tests.helpers.tool_hosts import PATIENCE_S, HostUnderTest, alive, runs, wait_until
 
 # What a mode's tool gives; of the others that the call fails, and why.
 _TEXTS = {
@@ -303,6 +304,23 @@ def test_a_fault_of_the_configuration_starts_nothing(tmp_path: Path) -> None:
     under_test = HostUnderTest(tmp_path)
     under_test.host = ToolHost(tmp_path, no_secret)
     assert under_test.ask(ServerConfig("a", "a", "/bin/true")) == ServerFailed(ServerProblem.NO_SECRET, "TOKEN")
+    under_test.host.close(60)
+
+
+@pytest.mark.expect_log("how a tool server is reached is not known")
+def test_what_goes_wrong_in_an_unforeseen_way_before_it_is_asked_is_answered(tmp_path: Path) -> None:
+    def no_user(server: ServerConfig) -> ServerReach:
+        raise KeyError("getpwuid(): uid not found: 501")
+
+    under_test = HostUnderTest(tmp_path)
+    under_test.host = ToolHost(tmp_path, no_user)
+    server = ServerConfig("a", "a", "/bin/true")
+    failed = ServerFailed(ServerProblem.CANNOT_START, "KeyError")
+    assert under_test.ask(server) == failed
+    assert under_test.call("a").failed
+    answers: queue.Queue[object] = queue.Queue()
+    under_test.host.sign_in(server, SignInPages("", "", "", ""), answers.put, answers.put)
+    assert answers.get(timeout=PATIENCE_S) == failed
     under_test.host.close(60)
 
 

@@ -274,7 +274,7 @@ def answer_explained(answer: Answer, consent: ConsentView) -> str:
         Answer.CHAT: QCoreApplication.translate("Tools", "Allow %1 in this chat, with any arguments"),
         Answer.ALWAYS: QCoreApplication.translate("Tools", "Allow %1 in every chat, with any arguments"),
     }[answer]
-    if any(not call.server and call.tool == "fetch_page" for call in consent.calls):
+    if all(not call.server and call.tool == "fetch_page" for call in consent.calls):
         sentence = {
             Answer.CHAT: QCoreApplication.translate("Tools", "Allow %1 in this chat, for addresses on this server"),
             Answer.ALWAYS: QCoreApplication.translate("Tools", "Allow %1 in every chat, for addresses on this server"),

@@ -1,0 +1,31 @@
+"""Copies of what is selected in a table."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.markup.blocks import split
+from app.markup.copying import markdown, plain_text
+from tests.unit.test_markup_notes import written
+
+_TABLE = "| Name | Price | Note |\n|---|---|---|\n| Tea | **4.50** | green |\n| Milk | 1 | |\n"
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    ("first", "last", "plain", "marked"),
+    [
+        ("4.50", "4.50", "4.50", "**4.50**"),
+        ("Price", "Price", "Price", "Price"),
+        ("4.50", "green", "4.50\tgreen", "| **4.50** | green |"),
+        ("green", "Milk", "\t\tgreen\nMilk\t\t", "|  |  | green |\n| Milk |  |  |"),
+    ],
+)
+def test_of_a_single_row_only_the_selected_cells_are_copied(first: str, last: str, plain: str, marked: str) -> None:
+    (block,) = split(_TABLE)
+    document = written(block)
+    text = document.toPlainText()
+    start = text.index(first)
+    end = text.index(last) + len(last)
+    assert plain_text(document, start, end) == plain
+    assert markdown(document, start, end) == marked
