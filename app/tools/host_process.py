@@ -102,7 +102,8 @@ class _Request:
 class ToolHost:
     """`reach` says how a server is reached, with its secrets; it is called on the thread and may raise ServerFault.
     `renew` is called there, too, with a server's id, the grant that its connection has, and the one that a refresh has
-    brought; it returns the one that counts now. `changed` is called there when a server's state has become another one.
+    brought; it returns the one that counts now. `changed` is called there when a server's state has become another one,
+    but for what it writes to stderr.
 
     Every method may be called from any thread and returns at once. Nothing is started before the first request.
     """
@@ -538,7 +539,7 @@ class ToolHost:
             grant = self._renew(said["server"], said["former"], said["granted"])
             self._send({"do": "renewed", "renewal": said["renewal"], "grant": grant})
         elif "server" in said:
-            self._put_state(said["server"], replace(self.state(said["server"]), stderr=_lines(said["stderr"])))
+            self._states[said["server"]] = replace(self.state(said["server"]), stderr=_lines(said["stderr"]))
         elif (request := self._requests.get(said.get("n", 0))) is not None:
             self._take_answer(said["n"], request, said)
 
