@@ -273,7 +273,7 @@ def test_a_text_that_is_lost_with_its_database_is_named_as_damaged(
     (given,) = (each for each in documents.files(PROJECT) if not each.path)
     documents.remove(PROJECT, [given.id])
     qtbot.waitUntil(lambda: [each.name for each in documents.files(PROJECT)] == ["a.txt"])
-    assert [each.name for each in search(documents, qtbot, "whales")] == ["a.txt"]
+    qtbot.waitUntil(lambda: [each.name for each in search(documents, qtbot, "whales")] == ["a.txt"])
 
 
 @pytest.mark.expect_log("no documents are searched", "a change was not stored")
