@@ -197,7 +197,7 @@ class Completion(OpenAICall):
         self._only_scores = self._echo and fields.integer("max_tokens") == 0  # a token is drawn, and not sent
         most = fields.integer("logprobs")
         self._logprobs = None if most is None else within(Limits(0, _MOST_OF_COMPLETIONS), "logprobs", most)
-        longest = most_tokens_of(fields, "max_tokens") if "max_tokens" in fields else 16
+        longest = most_tokens_of(fields, "max_tokens") if "max_tokens" in fields and not self._only_scores else 16
         request = Request(
             sampling=sampling_of(fields, context.options.sampling),
             speculation=speculation_of(fields, context.state),
