@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from statistics import median, median_low
 from typing import Any
@@ -61,6 +61,9 @@ _ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
 LEAST_COMPARISONS = 3
 MOST_COMPARISONS = 7
 _SETTLED = 0.02  # a relative error that is small enough
+# Forwards that take seconds are hardly disturbed by what else runs. MEASURED: without a limit 1.5 B parameters took more
+# than 20 minutes where MLX computes by its own matrix products on one core, from the beginning after each start.
+_ENOUGH_S = 60.0
 _MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = this * MAD / sqrt(count)
 _HOPELESS = 0.8
 _LEAST_S = 1e-9
@@ -240,22 +243,22 @@ def _with_depth(
     shallow_s = dict[Timed, float]()
     rows = dict[Timed, int]()
     try:
-        if caches := (yield from after_many_tokens(main)):
-            timed = {f"{width}": partial(_step_s, main, caches, width) for width in widths}
-            shallow_s = {f"{width}": known.verify_s[width] for width in widths}
-            rows = dict.fromkeys(timed, caches.position)
         if draft is not None and draft.info.drafter is None and (caches := (yield from after_many_tokens(draft))):
             timed[_LONG_DRAFT] = partial(_chain_s, draft, caches, _CHAIN_TOKENS)
             shallow_s[_LONG_DRAFT] = known.round_s[draft.source] + _CHAIN_TOKENS * known.draft_s[draft.source]
             rows[_LONG_DRAFT] = _CHAIN_TOKENS * caches.position
+        if caches := (yield from after_many_tokens(main)):
+            timed |= {f"{width}": partial(_step_s, main, caches, width) for width in widths}
+            shallow_s |= {f"{width}": known.verify_s[width] for width in widths}
+            rows |= dict.fromkeys(map(str, widths), caches.position)
         forwards = Comparisons(one_token_s, timed)
         for _ in range(MOST_COMPARISONS):
-            yield from forwards.compare(forwards.unsettled)
+            yield from forwards.compare(takewhile(lambda _: not forwards.is_over, forwards.unsettled))
     except Exception:  # noqa: BLE001  memory may be short, and a third-party network may raise anything
         _log.warning("%s could not be measured after a long context", main.info.name, exc_info=True)
         return known
     shares = forwards.shares
-    added = {key: max(0.0, shares[key] * known.verify_s[1] - shallow_s[key]) / rows[key] for key in timed}
+    added = {key: max(0.0, share * known.verify_s[1] - shallow_s[key]) / rows[key] for key, share in shares.items()}
     token_s = added.pop(_LONG_DRAFT, None)
     draft_deep_s = {draft.source: token_s} if draft is not None and token_s is not None else {}
     rising = accumulate(added.values(), max)  # a wider forward attends to no less: what falls is noise
@@ -335,6 +338,7 @@ class Comparisons:
         self._shares = {key: list[float]() for key in timed}
         self._least = dict.fromkeys(timed, math.inf)  # of each, against the shorter neighbour
         self._before = self.shortest_s = math.inf  # seconds of forwards of width 1
+        self._spent_s = 0.0
 
     def compare(self, keys: Iterable[Timed]) -> Generator[None, None, None]:
         """Time each of `keys` once more. Yields after each forward."""
@@ -349,10 +353,18 @@ class Comparisons:
             self._least[key] = min(self._least[key], max(took, _LEAST_S) / min(self._before, after))
             self.shortest_s = min(self.shortest_s, after)
             self._before = after
+            self._spent_s += took + after
             yield
 
     @property
+    def is_over(self) -> bool:
+        """Whether enough time was spent for what is compared once to be enough."""
+        return self._spent_s > _ENOUGH_S
+
+    @property
     def unsettled(self) -> list[Timed]:
+        if self.is_over:
+            return [key for key, shares in self._shares.items() if not shares]
         return [key for key, shares in self._shares.items() if not _is_settled(key, shares)]
 
     @property

@@ -79,6 +79,7 @@ def compares_little() -> Iterator[None]:
         patch.setattr(calibration, "WIDTHS", WIDTHS)
         patch.setattr(calibration, "_DEEP_WIDTHS", DEEP_WIDTHS)
         patch.setattr(calibration, "MOST_COMPARISONS", calibration.LEAST_COMPARISONS)
+        patch.setattr(calibration, "_ENOUGH_S", math.inf)
         yield
 
 
@@ -455,6 +456,28 @@ def test_a_width_that_saves_hardly_anything_is_compared_twice() -> None:
     for _ in range(2):
         list(forwards.compare((8, 4)))
     assert forwards.unsettled == [4]
+
+
+def test_forwards_that_take_seconds_are_measured_once(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many tokens of context only as many widths as there is time for: the others follow from these."""
+    monkeypatch.setattr(calibration, "MOST_COMPARISONS", 7)
+    monkeypatch.setattr(calibration, "_ENOUGH_S", 60.0)
+    monkeypatch.setattr(calibration, "_DEEP_WIDTHS", (1, 2, 4, 8, 16, 33))
+    clock, widest = Clock(monkeypatch), 0
+
+    def seconds(width: int, context: int) -> float:
+        nonlocal widest
+        if context >= 500:
+            widest = max(widest, width)
+        return 0.75 * width + context * width / 200
+
+    costs, _ = tuned(Tuner(), clock.timed(main, seconds), None)
+    assert tuple(costs.calibration.verify_s) == WIDTHS
+    assert clock.now < 600
+    assert 1 < widest <= 16
+    deep_s = costs.calibration.deep_s
+    assert max(deep_s) == widest
+    assert deep_s == pytest.approx({width: width / 200 for width in deep_s}, rel=0.1)
 
 
 def at_end(steps: Generator[None, None, CacheSet | None]) -> CacheSet | None:
