@@ -16,7 +16,7 @@ from app.storage import ReplyStatus
 from app.view_models.chat_options import Scope
 from app.view_models.race import RaceState, RaceView, Verdict
 from app.view_models.race_times import LEAST_PAIRS, RaceTimes
-from app.views.activity.race_window import RaceWindow, figure_text, race_sentence
+from app.views.activity.race_window import RaceText, RaceWindow, figure_text, race_sentence
 from app.views.transcript.message_footer import RACE
 from app.words.model_names import pair_name
 from app.words.replies import factor_text
@@ -179,6 +179,28 @@ def test_the_figure_is_that_of_the_bars(plain_s: float, drafted_s: float, said: 
     view = RaceView(RaceState.DONE, tokens=101, times=times, verdict=Verdict.KNOWN)
     assert figure_text(view) == said
     assert race_sentence(view) == "Median of 3 pair(s) of laps. Same text: 101 token(s)."
+
+
+def test_the_text_is_followed_though_its_field_becomes_lower(app: AppHarness, qtbot: QtBot) -> None:
+    text = RaceText(app.application.theme)
+    qtbot.addWidget(text)
+    text.resize(300, 200)
+    text.show()
+    text.show_text("a line\n" * 40)
+    still()
+    bar = text.text.verticalScrollBar()
+    assert 0 < bar.value() == bar.maximum()
+    text.resize(240, 120)
+    still()
+    assert bar.value() == bar.maximum()
+    text.show_text("a line\n" * 60)
+    still()
+    assert bar.value() == bar.maximum()
+    bar.setValue(3)
+    text.resize(240, 100)
+    text.show_text("a line\n" * 80)
+    still()
+    assert bar.value() == 3, "the reader has scrolled up"
 
 
 def test_a_reply_of_few_words_is_no_race(app: AppHarness, qtbot: QtBot) -> None:

@@ -385,6 +385,7 @@ class RaceText(QWidget):
         super().__init__()
         self._theme = theme
         self._shown = ""
+        self._follows = True
         self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
@@ -392,14 +393,16 @@ class RaceText(QWidget):
         self.text.document().setDocumentMargin(0)
         self.text.viewport().setAutoFillBackground(False)
         ThinScrollBars(self.text, theme)
+        bar = self.text.verticalScrollBar()
+        bar.valueChanged.connect(self._on_scrolled)
+        bar.rangeChanged.connect(self._on_range)
         arrange(QVBoxLayout(self), self.text, margins=(14, 12, 14, 12))
         theme.follow(self._restyle)
 
     def show_text(self, text: str) -> None:
         """New text is followed to its end, unless the reader has scrolled up."""
         shown = self._shown
-        bar = self.text.verticalScrollBar()
-        follows = bar.value() == bar.maximum()
+        follows = self._follows
         if text == shown:
             return
         if shown and text.startswith(shown):
@@ -410,8 +413,16 @@ class RaceText(QWidget):
                 QTextCursor.MoveOperation.Start
             )  # at a line's end it would show 3 px of the right margin
         self._shown = text
-        if follows:
-            bar.setValue(bar.maximum())
+        self._follows = follows
+        self._on_range()
+
+    def _on_scrolled(self, value: int) -> None:
+        self._follows = value == self.text.verticalScrollBar().maximum()
+
+    def _on_range(self) -> None:
+        """Lines that wrap, and a field that has become lower, move the end."""
+        if self._follows:
+            self.text.verticalScrollBar().setValue(self.text.verticalScrollBar().maximum())
 
     def _restyle(self) -> None:
         self.text.setFont(self._theme.reply_font())
