@@ -24,7 +24,8 @@ def fill(sentence: str, *values: str) -> str:
 
 
 def in_menu(name: str) -> str:
-    """A name for a menu: shortened, with "&" escaped."""
+    """A name for a menu: shortened, with "&" escaped, and without tabs, after which menus show a shortcut."""
+    name = " ".join(name.split())
     ends = list(accumulate(2 if east_asian_width(char) in "WF" else 1 for char in name))
     shown = bisect_right(ends, _MENU_COLUMNS)
     kept = name if shown == len(name) else name[: shown - 1].rstrip() + "…"

@@ -184,6 +184,7 @@ def test_of_two_names_that_do_not_fit_the_draft_s_is_what_tells_it_from_the_othe
         ("가" * 30, "가" * 30),
         ("가" * 31, "가" * 29 + "…"),
         ("R&D", "R&&D"),
+        ("a\tb", "a b"),
     ],
 )
 def test_a_name_in_a_menu_is_cut_by_how_wide_it_is(name: str, shown: str) -> None:
