@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from app.storage.parts import Call, Result
 from app.tools.definitions import Tool
 from app.tools.host.child import Host
-from app.tools.host.http import LimitedTransport
+from app.tools.host.http import LimitedTransport, new_client
 from app.tools.host.results import result_of
 from app.tools.host.stdio import Tail
 from app.tools.host_process import ServerFailed, ToolHost
@@ -533,12 +533,27 @@ def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
     async def look() -> str | None:
         asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
         try:
-            return await LimitedTransport(f"https://{host}/").check(f"https://{host}/mcp")
+            return (await LimitedTransport(f"https://{host}/").check(f"https://{host}/mcp"))[0]
         except ServerFault as failure:
             return None if failure.problem is ServerProblem.ADDRESS else failure.problem
 
     assert asyncio.run(look()) == address
     assert looked_up == [host], "the name in ASCII: the system would read it by an older rule"
+
+
+def test_a_name_of_two_addresses_is_reached_where_one_of_them_listens() -> None:
+    """On a Mac `localhost` is ::1 first, and most servers listen at 127.0.0.1 alone."""
+
+    async def resolve(_name: str, port: int, **__: object) -> list[object]:
+        return [(2, 1, 6, "", (each, port)) for each in ("::1", "127.0.0.1")]
+
+    async def ask(address: str) -> int:
+        asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
+        async with new_client({}, LimitedTransport(address)) as client:
+            return (await client.get(address)).status_code
+
+    with http_tool_server("right") as server:
+        assert asyncio.run(ask(server.address.replace("127.0.0.1", "localhost"))) == 405
 
 
 _ITEM = st.fixed_dictionaries(
