@@ -489,6 +489,17 @@ def test_a_connection_that_is_lost_costs_one_call(one_host: HostUnderTest) -> No
         one_host.host.stop("lost")
 
 
+@pytest.mark.parametrize("mode", ["forgets", "forgets_with_words"])
+def test_a_forgotten_session_costs_one_call(one_host: HostUnderTest, mode: str) -> None:
+    """A server that was started again does not know the sessions of before."""
+    with http_tool_server(mode) as server:
+        assert one_host.tools(ServerConfig(mode, mode, address=server.address))
+        server.session = "2"
+        assert one_host.call(mode).text == "The tool server failed (closed)."
+        assert one_host.call(mode).text == "done"
+        one_host.host.stop(mode)
+
+
 def test_what_http_refuses(one_host: HostUnderTest) -> None:
     with http_tool_server("sign_in") as server:
         found = one_host.ask(ServerConfig("s", "s", address=server.address))

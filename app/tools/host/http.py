@@ -17,6 +17,7 @@ from app.tools.wire import MESSAGE_BYTES, ServerFault, ServerProblem
 
 _CONNECT_S = 20.0
 _READ_S = 600.0  # a response may be a stream that says nothing for long
+_SESSION = "mcp-session-id"
 
 
 @cache
@@ -34,6 +35,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, server: str) -> None:
         self._server = server
         self.failure: ServerFault | None = None
+        self.refused_session = False  # perhaps: a request of one was answered as those that are not known
         self._inner = httpx2.AsyncHTTPTransport(_certificates(), trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -54,6 +56,8 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         )
         inner.headers["accept-encoding"] = "identity"  # a body has the length that was counted
         response = await self._inner.handle_async_request(inner)
+        if request.method == "POST" and _SESSION in request.headers and response.status_code in (400, 404):
+            self.refused_session = True
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             self.failure = ServerFault(ServerProblem.UNREACHABLE, "the body is compressed")
