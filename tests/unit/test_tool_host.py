@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from app.storage.parts import Call, Result
 from app.tools.definitions import Tool
 from app.tools.host.child import Host
-from app.tools.host.http import LimitedTransport, new_client
+from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.results import result_of
 from app.tools.host.stdio import Tail
 from app.tools.host_process import ServerFailed, ToolHost
@@ -487,6 +487,11 @@ def test_a_connection_that_is_lost_costs_one_call(one_host: HostUnderTest) -> No
         assert one_host.state("lost").failure == ServerFailed(ServerProblem.CLOSED, "Connection closed")
         assert one_host.call("lost").text == "done"
         one_host.host.stop("lost")
+
+
+def test_an_address_of_the_protocols_first_way_may_end_with_a_slash() -> None:
+    ends = ("/sse", "/v1/sse/", "/mcp", "/mcp/", "/sse/mcp", "/")
+    assert [is_stream(f"https://a.example{each}?key=1") for each in ends] == [True, True, False, False, False, False]
 
 
 @pytest.mark.parametrize("mode", ["forgets", "forgets_with_words"])

@@ -123,7 +123,7 @@ class _Limited(httpx2.AsyncByteStream):
 
 def is_stream(address: str) -> bool:
     """Whether a server speaks the protocol's first way over HTTP."""
-    return urlsplit(address).path.endswith("/sse")
+    return urlsplit(address).path.rstrip("/").endswith("/sse")
 
 
 def new_client(
