@@ -75,7 +75,7 @@ class UserNotifications:
         self.is_refused = False  # by the user, or by macOS
         self._clicked = clicked
         self._refused = refused
-        self._waiting: tuple[str, str, str] | None = None
+        self._waiting: dict[str, tuple[str, str]] = {}  # for the user's answer: title and body, by name
         self._objc = ObjectiveC(_FRAMEWORK, METHODS, library)
         self._on_click = ServiceMethod(self._take_click)
         self._on_answer = _Asked(self._take_answer)
@@ -93,7 +93,7 @@ class UserNotifications:
 
     def show(self, name: str, title: str, body: str) -> None:
         """Replaces one of this name. macOS asks the user the first time whether Hunch may."""
-        self._waiting = (name, title, body)
+        self._waiting = self._waiting | {name: (title, body)}  # a new one: the former may be read
         with self._objc.pool():
             ask = "requestAuthorizationWithOptions:completionHandler:"
             self._send(self._center, ask, _ALERT, ctypes.addressof(self._answer_block))
@@ -101,14 +101,12 @@ class UserNotifications:
     def _take_answer(self, _block: int, granted: bool, _error: int) -> None:
         """On a thread of macOS's."""
         waiting = self._waiting
-        self._waiting = None
+        self._waiting = {}
         self.is_refused = not granted
-        if waiting is None:
-            return
-        if not granted:
-            self._refused(*waiting)
-            return
-        name, title, body = waiting
+        for name, (title, body) in waiting.items():
+            (self._put if granted else self._refused)(name, title, body)
+
+    def _put(self, name: str, title: str, body: str) -> None:
         with self._objc.pool():
             content = self._send(self._class("UNMutableNotificationContent"), "new")
             self._send(content, "setTitle:", self._objc.string(title))
