@@ -152,6 +152,20 @@ def test_one_chosen_file_alone(folder: Path) -> None:
     assert run("read_file", reach, path="notes/deep/b.txt").failed
 
 
+def test_a_name_is_found_as_a_model_writes_it(folder: Path) -> None:
+    """A Mac puts a narrow space before PM, and an emoji may end with a character that is not seen."""
+    (folder / "☀\ufe0f Plans").mkdir()
+    (folder / "☀\ufe0f Plans" / "Note at 6.16.17\u202fPM.txt").write_text("four ducks")
+    reach = Reach(folders=(folder,))
+    (shown,) = (each for each in run("list_folder", reach, path="notes").text.splitlines() if "Plans" in each)
+    for name in (shown.rstrip("/"), "☀ Plans", "☀\ufe0f Plans"):
+        assert run("read_file", reach, path=f"notes/{name}/Note at 6.16.17 PM.txt").text == "four ducks"
+    alone = Reach(folders=(folder / "☀\ufe0f Plans" / "Note at 6.16.17\u202fPM.txt", folder / "a.md"))
+    assert run("read_file", alone, path="Note at 6.16.17 PM.txt").text == "four ducks"
+    (folder / "it is\u202fout.txt").symlink_to(folder.parent / "secret.txt")
+    assert run("read_file", reach, path="notes/it is out.txt").failed
+
+
 # Documents
 
 
@@ -183,6 +197,15 @@ def test_documents_are_searched_and_read_by_page(folder: Path) -> None:
     assert run("search_files", reach, query="ducks").outside
     free = BY_NAME["read_file"].is_free
     assert [free({"path": each}, reach) for each in ("c.pdf", "a.md", None)] == [True, False, False]
+
+
+def test_a_document_is_read_by_its_name_as_a_model_writes_it(folder: Path) -> None:
+    files = open_files(folder.parent / "2.db")
+    number = files.add_text("Bill\u202f3.txt", "nine ducks")
+    reach = Reach(documents={"Bill\u202f3.txt": (folder.parent / "2.db", number)})
+    files.close()
+    assert run("read_file", reach, path="[Bill 3.txt]").text == "nine ducks"
+    assert BY_NAME["read_file"].is_free({"path": "Bill 3.txt"}, reach)
 
 
 def test_without_documents_none_are_searched_and_no_other_file_is_read(folder: Path) -> None:

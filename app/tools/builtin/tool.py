@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.storage import Stores
 from app.system.limited_child import Stop
-from app.tools.definitions import Tool, ToolResult
+from app.tools.definitions import Tool, ToolResult, cleaned
 
 BUILT_IN = ""  # the id of their server
+T = TypeVar("T")
 
 
 def ignore_failed(_path: Path, _error: sqlite3.Error) -> None:
@@ -57,6 +59,18 @@ def described(name: str, description: str, required: Mapping[str, object], optio
         "additionalProperties": False,
     }
     return Tool.of(BUILT_IN, name, description, schema, reads_only=True)
+
+
+def named_as(name: str, named: Mapping[str, T]) -> T | None:
+    """What has that name, or one that looks the same: a model writes a plain space for each kind of space."""
+    if name in named:
+        return named[name]
+    wanted = _seen(name)
+    return next((each for other, each in named.items() if _seen(other) == wanted), None)
+
+
+def _seen(name: str) -> str:
+    return " ".join(cleaned(unicodedata.normalize("NFC", name), len(name) + 1, lines=False).split())
 
 
 def text_of(arguments: Arguments, name: str) -> str:
