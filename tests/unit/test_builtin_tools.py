@@ -361,6 +361,25 @@ def test_what_a_server_may_answer(site: Any, answer: tuple[int, dict[str, str], 
     assert len(text) <= 100_000
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "said"),
+    [
+        ("text/plain; Charset=KOI8-R", "Три утки на озере".encode("koi8-r"), "Три утки на озере"),
+        ('text/plain; charset = "gb2312"', "朱镕基先生".encode("gbk"), "朱镕基先生"),
+        ("text/plain; charset=euc-kr", "똠방각하".encode("cp949"), "똠방각하"),
+        ("text/plain; charset=Shift_JIS", "①髙橋".encode("cp932"), "①髙橋"),
+        ("text/plain; charset=iso-8859-1", "“three” ducks".encode("cp1252"), "“three” ducks"),
+        ("text/plain; charset=utf-8", "\ufeffducks".encode(), "ducks"),
+        ("text/html", '<meta charset="big5"><p>三隻鴨子在湖上'.encode("big5"), "三隻鴨子在湖上"),
+        ("text/html", b"<meta http-equiv=x content='text/html; charset=koi8-r'>" + "утки".encode("koi8-r"), "утки"),
+    ],
+)
+def test_a_page_is_read_in_the_encoding_that_it_names(site: Any, kind: str, body: bytes, said: str) -> None:
+    base, pages, _ = site
+    pages["/"] = 200, {"Content-Type": kind}, body
+    assert fetch_child.fetched(f"{base}/", typed=True) == said
+
+
 def test_within_one_place_redirects_are_followed(site: Any) -> None:
     base, pages, asked = site
     pages["/"] = 301, {"Location": "/b"}, b""

@@ -6,6 +6,7 @@ import http.client
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import ssl
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urljoin
 
@@ -36,6 +38,11 @@ _TEXTS = (
     "application/rss+xml",
     "application/atom+xml",
 )
+_CHARSET = re.compile(r"""charset\s*=\s*["']?(?!utf-16)([\w.:-]+)""", re.IGNORECASE)  # that has a mark, or is not so
+_META = re.compile(rf"<meta\s[^>]*?{_CHARSET.pattern}", re.IGNORECASE)
+_HEAD_BYTES = 2048  # in which a page names its encoding
+# What is written under these names.
+_WIDER = {"euc-kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "iso-8859-1": "cp1252"}
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {
     "User-Agent": "Hunch",
@@ -137,8 +144,8 @@ def _text(target: Target, status: int, headers: dict[str, str], body: bytes, *, 
     kind = kind.strip().lower()
     if not (kind in _PAGES or kind in _TEXTS or kind.startswith("text/") or kind.endswith(("+json", "+xml"))):
         raise Refusal(f"it is no text ({kind[:60]})")
-    charset = more.partition("charset=")[2].split(";")[0].strip(" \"'")
-    text = _decoded(body, charset)
+    named = _CHARSET.search(more) or (_META.search(body[:_HEAD_BYTES].decode("latin-1")) if kind in _PAGES else None)
+    text = _decoded(body, named[1].lower() if named else "")
     if kind in _PAGES:
         text = text_of_page(text, target.address)
     notes = list(_notes(status, text, whole=whole))
@@ -146,11 +153,9 @@ def _text(target: Target, status: int, headers: dict[str, str], body: bytes, *, 
 
 
 def _decoded(body: bytes, charset: str) -> str:
-    if charset:
-        try:
-            return body.decode(charset, "replace")
-        except LookupError:
-            pass
+    with suppress(LookupError):
+        if charset:
+            return body.decode(_WIDER.get(charset, charset), "replace").removeprefix("\ufeff")
     return decoded(body) or body.decode("utf-8", "replace")
 
 
