@@ -83,6 +83,8 @@ def fetched(address: str, *, typed: bool) -> str:
     for _ in range(_MOST_REDIRECTS + 1):
         status, headers, body, whole = _asked(target, typed=typed)
         if status in _REDIRECTS and (location := headers.get("location", "")):
+            with suppress(UnicodeDecodeError):  # http.client has read the bytes as Latin-1; most are UTF-8
+                location = location.encode("latin-1").decode()
             other = target_of(urljoin(target.address, location), typed=typed)
             secured = other.scheme == "https" and (other.host, target.scheme) == (target.host, "http")
             if other.origin != target.origin and not (secured and (target.port, other.port) == (80, 443)):
