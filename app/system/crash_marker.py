@@ -80,4 +80,4 @@ def _content(file: Path) -> str:
         folder = read_small(file).decode("utf-8")
     except (OSError, ValueError):
         return ""
-    return folder if folder.isprintable() else ""
+    return "" if any(each < " " for each in folder) else folder

@@ -75,7 +75,7 @@ class UserNotifications:
         self.is_refused = False  # by the user, or by macOS
         self._clicked = clicked
         self._refused = refused
-        self._waiting: tuple[str, str, str] | None = None
+        self._waiting: dict[str, tuple[str, str]] = {}  # for the user's answer: title and body, by name
         self._objc = ObjectiveC(_FRAMEWORK, METHODS, library)
         self._on_click = ServiceMethod(self._take_click)
         self._on_answer = _Asked(self._take_answer)
@@ -84,16 +84,16 @@ class UserNotifications:
         invoke = cast(self._on_answer, c_void_p)
         self._answer_block = _Block(isa, _GLOBAL_BLOCK, 0, invoke, pointer(self._descriptor))
         with self._objc.pool():
-            bundle = self._send(self._class("NSBundle"), "mainBundle")
+            bundle = self._send(self._objc.class_named("NSBundle"), "mainBundle")
             if self._text(self._send(bundle, "bundleIdentifier")) != IDENTIFIER:
                 raise OSError("not an app")
-            self._center = self._send(self._class("UNUserNotificationCenter"), "currentNotificationCenter")
+            self._center = self._send(self._objc.class_named("UNUserNotificationCenter"), "currentNotificationCenter")
             delegate = self._send(self._objc.add_class("HunchNotifications", _CLICKED, self._on_click), "new")
             self._send(self._center, "setDelegate:", delegate)
 
     def show(self, name: str, title: str, body: str) -> None:
         """Replaces one of this name. macOS asks the user the first time whether Hunch may."""
-        self._waiting = (name, title, body)
+        self._waiting = self._waiting | {name: (title, body)}  # a new one: the former may be read
         with self._objc.pool():
             ask = "requestAuthorizationWithOptions:completionHandler:"
             self._send(self._center, ask, _ALERT, ctypes.addressof(self._answer_block))
@@ -101,20 +101,20 @@ class UserNotifications:
     def _take_answer(self, _block: int, granted: bool, _error: int) -> None:
         """On a thread of macOS's."""
         waiting = self._waiting
-        self._waiting = None
+        self._waiting = {}
         self.is_refused = not granted
-        if waiting is None:
-            return
-        if not granted:
-            self._refused(*waiting)
-            return
-        name, title, body = waiting
+        for name, (title, body) in waiting.items():
+            (self._put if granted else self._refused)(name, title, body)
+
+    def _put(self, name: str, title: str, body: str) -> None:
         with self._objc.pool():
-            content = self._send(self._class("UNMutableNotificationContent"), "new")
+            content = self._send(self._objc.class_named("UNMutableNotificationContent"), "new")
             self._send(content, "setTitle:", self._objc.string(title))
             self._send(content, "setBody:", self._objc.string(body))
             make = "requestWithIdentifier:content:trigger:"
-            request = self._send(self._class("UNNotificationRequest"), make, self._objc.string(name), content, None)
+            request = self._send(
+                self._objc.class_named("UNNotificationRequest"), make, self._objc.string(name), content, None
+            )
             self._send(self._center, "addNotificationRequest:withCompletionHandler:", request, None)
             self._send(content, "release")
 
@@ -133,9 +133,6 @@ class UserNotifications:
     def _send(self, receiver: int, selector: str, *arguments: object) -> int:
         result: int = self._objc.send(receiver, selector, *arguments)
         return result
-
-    def _class(self, name: str) -> int:
-        return self._objc.class_named(name)
 
     def _text(self, string: int) -> str:
         said: bytes | None = self._objc.send(string, "UTF8String")

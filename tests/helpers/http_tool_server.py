@@ -19,6 +19,7 @@ class HttpToolServer(ThreadingHTTPServer):
     def __init__(self, mode: str, handler: type[BaseHTTPRequestHandler] | None = None) -> None:
         super().__init__(("127.0.0.1", 0), handler or ToolHandler)
         self.mode = mode
+        self.session = "1"  # of the modes that have one
         self.headers_seen: list[dict[str, str]] = []
 
     @property
@@ -43,8 +44,11 @@ class ToolHandler(BaseHTTPRequestHandler):
         self.server.headers_seen.append({name.lower(): value for name, value in self.headers.items()})
         mode = self.server.mode
         method = message.get("method")
+        session = self.headers.get("mcp-session-id")
         if mode == "sign_in":
             self._send(401, b"")
+        elif session is not None and session != self.server.session:
+            self._forgotten(mode, message)
         elif mode == "redirects":
             self._send(307, b"", location="http://127.0.0.1:9/elsewhere")
         elif "id" not in message:
@@ -58,6 +62,12 @@ class ToolHandler(BaseHTTPRequestHandler):
             self._call(mode, message)
         else:
             self._send(400, b"")
+
+    def _forgotten(self, mode: str, message: dict[str, Any]) -> None:
+        """As the SDKs' servers say it, which have another status or none of their own words."""
+        fault = {"code": -32000, "message": "Bad Request: No valid session ID provided"}
+        refusal = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "error": fault}).encode()
+        self._send(*((400, refusal) if mode == "forgets_with_words" else (404, b"")))
 
     def _call(self, mode: str, message: dict[str, Any]) -> None:
         if mode == "large":
@@ -73,7 +83,8 @@ class ToolHandler(BaseHTTPRequestHandler):
             self._answer(message, {"content": [{"type": "text", "text": "done"}]})
 
     def _answer(self, message: dict[str, Any], result: dict[str, Any]) -> None:
-        self._send(200, json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode())
+        session = {"mcp_session_id": self.server.session} if self.server.mode.startswith("forgets") else {}
+        self._send(200, json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode(), **session)
 
     def _send(self, status: int, body: bytes, **headers: str) -> None:
         self.send_response(status)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +22,7 @@ from hypothesis import strategies as st
 from app.documents.page_text import text_of_page
 from app.storage import Attachment, AttachmentKind, Stores
 from app.storage.project_files import open_files
-from app.tools.builtin import addresses, fetch, fetch_child
+from app.tools.builtin import addresses, fetch, fetch_child, own_chats
 from app.tools.builtin.calculator import calculate
 from app.tools.builtin.offered import BY_NAME, call
 from app.tools.builtin.tool import Reach, Refusal
@@ -51,6 +53,11 @@ def run(name: str, reach: Reach | None = None, **arguments: Any) -> ToolResult:
 def test_the_calculator(expression: str, value: str | None) -> None:
     result = run("calculator", expression=expression)
     assert (None if result.failed else result.text) == value
+
+
+@pytest.mark.parametrize("expression", ["2^15000", "2^2000 / 3", "ln(10^400)", "10^5000"])
+def test_what_is_too_large_is_said_to_be(expression: str) -> None:
+    assert run("calculator", expression=expression).text == "Error: the numbers become too large"
 
 
 @hypothesis_settings(max_examples=150, deadline=2000)
@@ -152,6 +159,20 @@ def test_one_chosen_file_alone(folder: Path) -> None:
     assert run("read_file", reach, path="notes/deep/b.txt").failed
 
 
+def test_a_name_is_found_as_a_model_writes_it(folder: Path) -> None:
+    """A Mac puts a narrow space before PM, and an emoji may end with a character that is not seen."""
+    (folder / "☀\ufe0f Plans").mkdir()
+    (folder / "☀\ufe0f Plans" / "Note at 6.16.17\u202fPM.txt").write_text("four ducks")
+    reach = Reach(folders=(folder,))
+    (shown,) = (each for each in run("list_folder", reach, path="notes").text.splitlines() if "Plans" in each)
+    for name in (shown.rstrip("/"), "☀ Plans", "☀\ufe0f Plans"):
+        assert run("read_file", reach, path=f"notes/{name}/Note at 6.16.17 PM.txt").text == "four ducks"
+    alone = Reach(folders=(folder / "☀\ufe0f Plans" / "Note at 6.16.17\u202fPM.txt", folder / "a.md"))
+    assert run("read_file", alone, path="Note at 6.16.17 PM.txt").text == "four ducks"
+    (folder / "it is\u202fout.txt").symlink_to(folder.parent / "secret.txt")
+    assert run("read_file", reach, path="notes/it is out.txt").failed
+
+
 # Documents
 
 
@@ -185,6 +206,15 @@ def test_documents_are_searched_and_read_by_page(folder: Path) -> None:
     assert [free({"path": each}, reach) for each in ("c.pdf", "a.md", None)] == [True, False, False]
 
 
+def test_a_document_is_read_by_its_name_as_a_model_writes_it(folder: Path) -> None:
+    files = open_files(folder.parent / "2.db")
+    number = files.add_text("Bill\u202f3.txt", "nine ducks")
+    reach = Reach(documents={"Bill\u202f3.txt": (folder.parent / "2.db", number)})
+    files.close()
+    assert run("read_file", reach, path="[Bill 3.txt]").text == "nine ducks"
+    assert BY_NAME["read_file"].is_free({"path": "Bill 3.txt"}, reach)
+
+
 def test_without_documents_none_are_searched_and_no_other_file_is_read(folder: Path) -> None:
     assert run("search_files", query="ducks").failed
     for path in ("a.md", "../notes/a.md", str(folder / "a.md"), "projects/1.db"):
@@ -192,6 +222,19 @@ def test_without_documents_none_are_searched_and_no_other_file_is_read(folder: P
 
 
 # Own chats
+
+
+def test_other_chats_that_were_not_looked_through_are_said_to_be(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def reader() -> Iterator[Stores]:
+        yield stores
+
+    stores.messages.add_user(stores.chats.create("Ponds"), None, "How many ducks has the pond?")
+    monkeypatch.setattr(own_chats, "_MOST_S", 0.0)
+    found = run("search_chats", Reach(stores=reader), query="ducks")
+    assert (found.text, found.failed) == ("[Only some of the chats were searched: it took too long.]", False)
 
 
 def test_other_chats_are_searched(stores: Stores) -> None:
@@ -338,6 +381,38 @@ def test_what_a_server_may_answer(site: Any, answer: tuple[int, dict[str, str], 
     assert len(text) <= 100_000
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "said"),
+    [
+        ("text/plain; Charset=KOI8-R", "Три утки на озере".encode("koi8-r"), "Три утки на озере"),
+        ('text/plain; charset = "gb2312"', "朱镕基先生".encode("gbk"), "朱镕基先生"),
+        ("text/plain; charset=euc-kr", "똠방각하".encode("cp949"), "똠방각하"),
+        ("text/plain; charset=Shift_JIS", "①髙橋".encode("cp932"), "①髙橋"),
+        ("text/plain; charset=iso-8859-1", "“three” ducks".encode("cp1252"), "“three” ducks"),
+        ("text/plain; charset=utf-8", "\ufeffducks".encode(), "ducks"),
+        ("text/html", '<meta charset="big5"><p>三隻鴨子在湖上'.encode("big5"), "三隻鴨子在湖上"),
+        ("text/html", b"<meta http-equiv=x content='text/html; charset=koi8-r'>" + "утки".encode("koi8-r"), "утки"),
+    ],
+)
+def test_a_page_is_read_in_the_encoding_that_it_names(site: Any, kind: str, body: bytes, said: str) -> None:
+    base, pages, _ = site
+    pages["/"] = 200, {"Content-Type": kind}, body
+    assert fetch_child.fetched(f"{base}/", typed=True) == said
+
+
+def test_a_page_that_comes_compressed_unasked_is_read(site: Any) -> None:
+    base, pages, _ = site
+    plain = {"Content-Type": "text/plain"}
+    pages["/gzip"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"three ducks")
+    pages["/deflate"] = 200, {**plain, "Content-Encoding": "Deflate"}, zlib.compress(b"three ducks")
+    pages["/bomb"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"x" * 50_000_000)
+    assert [fetch_child.fetched(base + each, typed=True) for each in ("/gzip", "/deflate")] == ["three ducks"] * 2
+    assert fetch_child.fetched(f"{base}/bomb", typed=True).startswith("[Only the beginning is here.]\n\nxxx")
+    pages["/br"] = 200, {**plain, "Content-Encoding": "br"}, b"\x8b\x02\x80"
+    with pytest.raises(Refusal, match="compressed"):
+        fetch_child.fetched(f"{base}/br", typed=True)
+
+
 def test_within_one_place_redirects_are_followed(site: Any) -> None:
     base, pages, asked = site
     pages["/"] = 301, {"Location": "/b"}, b""
@@ -345,6 +420,10 @@ def test_within_one_place_redirects_are_followed(site: Any) -> None:
     assert fetch_child.fetched(f"{base}/", typed=True) == "here"
     assert [path for path, _ in asked] == ["/", "/b"]
     assert asked[0][1] == base.removeprefix("http://")
+    pages["/c"] = 302, {"Location": "/검색".encode().decode("latin-1")}, b""  # the bytes of UTF-8, as some write it
+    pages["/d"] = 302, {"Location": "/\xe9"}, b""
+    pages["/%EA%B2%80%EC%83%89"] = pages["/%C3%A9"] = pages["/b"]
+    assert [fetch_child.fetched(f"{base}{each}", typed=True) for each in ("/c", "/d")] == ["here", "here"]
 
 
 def test_a_name_is_looked_up_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,6 +464,13 @@ def test_a_page_as_text() -> None:
         "# A page", "", "# Ducks", "", "Three ducks", "", "swim", "", "- One", "- Two", "",
         "More <https://example.org/more> No", "", "| a | b",
     ]  # fmt: skip
+
+
+def test_the_code_of_a_page_keeps_its_indentation() -> None:
+    html = "<p>As  here:</p><pre><code><b>def</b> duck():\n    if  wet:\n\n\tswim()\n</code></pre><p>It   swims."
+    assert (
+        text_of_page(html, "https://example.org/") == "As here:\n\ndef duck():\n    if  wet:\n\n\tswim()\n\nIt swims."
+    )
 
 
 def test_consent_for_pages_is_for_a_host() -> None:

@@ -235,6 +235,20 @@ def test_a_notification_is_shown_once_the_user_allows_it(granted: bool) -> None:
     assert mac.pools == 0
 
 
+@pytest.mark.parametrize("granted", [True, False])
+def test_notifications_that_come_while_the_user_is_asked_are_all_shown(granted: bool) -> None:
+    mac = FakeCenter(granted=granted)
+    refused = list[str]()
+    center = UserNotifications(print, lambda name, *_: refused.append(name), mac)
+    for name in ("1", "2", "1"):
+        center.show(name, "title", "body")
+    for _ in range(3):
+        mac.decide(center)
+    added = [name for _, name in mac.sent if name.startswith("addNotificationRequest")]
+    assert (len(added), sorted(refused)) == ((2, []) if granted else (0, ["1", "2"]))
+    assert mac.pools == 0
+
+
 @pytest.mark.expect_log("a click on a notification was lost: ValueError$")
 def test_a_click_names_what_was_clicked_and_is_always_acknowledged() -> None:
     clicked = list[str]()

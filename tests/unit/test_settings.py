@@ -470,6 +470,11 @@ def test_a_damaged_mark_of_the_last_run_says_only_that_it_ended_badly(tmp_path: 
     assert not (tmp_path / "running").exists()
 
 
+def test_a_model_whose_name_has_another_space_is_known_after_a_crash(tmp_path: Path) -> None:
+    SessionMark(tmp_path / "running").set_loading("/models/大きい\u3000モデル\u00a04")
+    assert SessionMark(tmp_path / "running").was_loading == "/models/大きい\u3000モデル\u00a04"
+
+
 def test_a_folder_in_the_marks_place_is_in_nobodys_way(tmp_path: Path) -> None:
     (tmp_path / "running").mkdir()
     session = SessionMark(tmp_path / "running")

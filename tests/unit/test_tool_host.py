@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import queue
@@ -24,10 +25,10 @@ from hypothesis import strategies as st
 from app.storage.parts import Call, Result
 from app.tools.definitions import Tool
 from app.tools.host.child import Host
-from app.tools.host.http import LimitedTransport
+from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.results import result_of
 from app.tools.host.stdio import Tail
-from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.host_process import IDLE_S, ServerFailed, ToolHost
 from app.tools.servers import ServerConfig
 from app.tools.steps import answered
 from app.tools.wire import (
@@ -234,6 +235,19 @@ def test_a_call_is_cancelled_at_once(one_host: HostUnderTest) -> None:
     cancel()
     assert one_host.tools(server)
     assert results.empty()
+
+
+def test_the_end_of_a_long_call_by_the_user_ends_no_server(one_host: HostUnderTest) -> None:
+    server, noted = one_host.malicious("silent_call")
+    one_host.tools(server)
+    processes = list(noted.iterdir())
+    cancel, results = one_host.begin_call(server.id)
+    one_host.ask(one_host.malicious("prints")[0])  # by now it runs
+    one_host.host._used -= IDLE_S
+    cancel()
+    assert results.get(timeout=PATIENCE_S).failed
+    one_host.tools(server)
+    assert list(noted.iterdir()) == processes, "it was started again"
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -489,6 +503,22 @@ def test_a_connection_that_is_lost_costs_one_call(one_host: HostUnderTest) -> No
         one_host.host.stop("lost")
 
 
+def test_an_address_of_the_protocols_first_way_may_end_with_a_slash() -> None:
+    ends = ("/sse", "/v1/sse/", "/mcp", "/mcp/", "/sse/mcp", "/")
+    assert [is_stream(f"https://a.example{each}?key=1") for each in ends] == [True, True, False, False, False, False]
+
+
+@pytest.mark.parametrize("mode", ["forgets", "forgets_with_words"])
+def test_a_forgotten_session_costs_one_call(one_host: HostUnderTest, mode: str) -> None:
+    """A server that was started again does not know the sessions of before."""
+    with http_tool_server(mode) as server:
+        assert one_host.tools(ServerConfig(mode, mode, address=server.address))
+        server.session = "2"
+        assert one_host.call(mode).text == "The tool server failed (closed)."
+        assert one_host.call(mode).text == "done"
+        one_host.host.stop(mode)
+
+
 def test_what_http_refuses(one_host: HostUnderTest) -> None:
     with http_tool_server("sign_in") as server:
         found = one_host.ask(ServerConfig("s", "s", address=server.address))
@@ -533,12 +563,34 @@ def test_only_public_addresses_are_reached_unless_this_machine_was_typed(
     async def look() -> str | None:
         asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
         try:
-            return await LimitedTransport(f"https://{host}/").check(f"https://{host}/mcp")
+            return (await LimitedTransport(f"https://{host}/").check(f"https://{host}/mcp"))[0]
         except ServerFault as failure:
             return None if failure.problem is ServerProblem.ADDRESS else failure.problem
 
     assert asyncio.run(look()) == address
     assert looked_up == [host], "the name in ASCII: the system would read it by an older rule"
+
+
+def test_a_name_of_two_addresses_is_reached_where_one_of_them_listens() -> None:
+    """On a Mac `localhost` is ::1 first, and most servers listen at 127.0.0.1 alone."""
+
+    async def resolve(_name: str, port: int, **__: object) -> list[object]:
+        return [(2, 1, 6, "", (each, port)) for each in ("::1", "127.0.0.1")]
+
+    async def ask(address: str) -> int:
+        asyncio.get_running_loop().getaddrinfo = resolve  # type: ignore[method-assign,assignment]
+        async with new_client({}, LimitedTransport(address)) as client:
+            return (await client.get(address)).status_code
+
+    with http_tool_server("right") as server:
+        assert asyncio.run(ask(server.address.replace("127.0.0.1", "localhost"))) == 405
+
+
+def test_a_picture_whose_base64_has_lines_is_one() -> None:
+    """As encoders of e-mail write it, Ruby's and Perl's own among them."""
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(100)
+    result = result_of({"content": [{"type": "image", "data": base64.encodebytes(picture).decode()}]})
+    assert (result.pictures, result.text) == ([picture], "")
 
 
 _ITEM = st.fixed_dictionaries(

@@ -135,6 +135,15 @@ def test_a_value_that_is_missing_is_named(tmp_path: Path) -> None:
             servers.set_secret(server.id, "env", "TOKEN", wrong)
 
 
+@pytest.mark.parametrize("value", ["Bearer “secret”", "키", "a\nb", "a\u00a0b"])
+def test_a_header_of_letters_that_none_can_have_is_refused(tmp_path: Path, value: str) -> None:
+    servers = _servers(tmp_path)
+    with pytest.raises(ServerFault) as fault:
+        servers.add(ServerConfig("", "Web", address="https://example.com/mcp"), headers={"Authorization": value})
+    assert (fault.value.problem, fault.value.detail) == (ServerProblem.VALUE, "Authorization")
+    assert servers.all() == ()
+
+
 @pytest.mark.parametrize("name", ["npx", "uvx", "docker"])
 def test_a_program_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(commands, "_PLACES", ())
@@ -399,6 +408,8 @@ def test_other_programs_servers_are_read() -> None:
     assert (web.server.args, web.server.folder) == (("mcp-server-fetch", "--url=http://a//b"), "/tmp")
     for text in ('{"a": {"command": "sh"}}', '{"command": "sh"}', '{"mcp": {"servers": {"a": {"command": "sh"}}}}'):
         assert [each.server.command for each in parse_servers(text).found] == ["sh"]
+    for part in ('"a": {"command": "sh"}', '"mcpServers": {\n  "a": {"command": "sh"}, // a shell\n},'):
+        assert [each.server.command for each in parse_servers(part).found] == ["sh"], "as pages quote it"
 
 
 def _entry(**values: object) -> str:

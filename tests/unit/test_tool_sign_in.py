@@ -22,7 +22,7 @@ from app.system.worker import IN_PLACE
 from app.tools.host import oauth
 from app.tools.host.http import LimitedTransport, new_client
 from app.tools.host.oauth import SignedIn, sign_in
-from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.host_process import ServerFailed, ToolHost, ToolServerState
 from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
 from app.tools.wire import ConnectionState, ServerFault, ServerProblem, ServerReach, SignInPages
@@ -208,6 +208,21 @@ def test_a_call_that_needs_more_than_was_allowed_has_the_user_sign_in_for_that_t
         assert user.host.tools(config)
         assert (user.host.call(config.id).text, user.host.host.lacking(config.id)) == ("done", "")
         assert server.sign_in.faults == []
+
+
+def test_a_sign_in_that_is_refused_while_the_server_works_leaves_it_ready(user: User) -> None:
+    with oauth_tool_server("scopes") as server:
+        config = user.add(server)
+        page, _, ends = user.begin(config)
+        user.finish(config, page, ends)
+        assert user.host.tools(config)
+        server.sign_in.mode = "refuses"
+        page, _, ends = user.begin(config)
+        browse(page)
+        refused = ends.get(timeout=PATIENCE_S)
+        assert user.host.state(config.id).failure == refused
+        assert user.host.tools(config)
+        assert user.host.state(config.id) == ToolServerState(ConnectionState.READY)
 
 
 @pytest.mark.parametrize(
@@ -511,7 +526,16 @@ def test_a_sign_in_is_offered_where_there_may_be_one(mode: str, headers: dict[st
         assert (connection.http.failure is None) == offered
 
 
+def test_a_page_that_has_a_query_of_its_own_keeps_it() -> None:
+    with oauth_tool_server("page_with_query") as server:
+        assert server.sign_in.issuer in signed_in(server)
+        assert server.sign_in.faults == []
+
+
 def test_tokens_go_to_their_own_origin_alone() -> None:
+    async def renew(_former: str, grant: str) -> str:
+        return grant
+
     async def first(auth: SignedIn, address: str) -> str | None:
         flow = auth.async_auth_flow(httpx2.Request("GET", address))
         request = await anext(flow)
@@ -527,10 +551,10 @@ def test_tokens_go_to_their_own_origin_alone() -> None:
             assert asyncio.run(first(auth, other)) is None
         there = "https://xn--bcher-kva.example/mcp"
         reach = ServerReach(address=there, grant=grant.replace(server.address, there))
-        international = SignedIn(reach, LimitedTransport(there), lambda _: None, oauth._unchanged)
+        international = SignedIn(reach, LimitedTransport(there), lambda _: None, renew)
         assert asyncio.run(first(international, there)) == token
         elsewhere = ServerReach(address=server.address + "2", grant=grant)
-        moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, oauth._unchanged)
+        moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, renew)
         assert asyncio.run(first(moved, elsewhere.address)) is None, "the address of the server was changed"
 
 

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from app.storage.project_files import reading, search_in
-from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
+from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, named_as, text_of
 from app.tools.citing import CITING, passages_text
 from app.tools.definitions import ToolResult, cleaned
 
@@ -42,7 +42,7 @@ def _search(arguments: Arguments, reach: Reach) -> ToolResult:
 
 def text_in(name: str, first_page: int | None, last_page: int | None, reach: Reach) -> str | None:
     """Of a document, or some of its pages; None if it is none of the chat's. Raises Refusal."""
-    place = reach.documents.get(name) or reach.documents.get(name.strip("[] "))
+    place = named_as(name, reach.documents) or named_as(name.strip("[] "), reach.documents)
     if place is None:
         return None
     path, file_id = place

@@ -6,13 +6,16 @@ import http.client
 import json
 import logging
 import os
+import re
 import signal
 import socket
 import ssl
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urljoin
 
@@ -36,6 +39,11 @@ _TEXTS = (
     "application/rss+xml",
     "application/atom+xml",
 )
+_CHARSET = re.compile(r"""charset\s*=\s*["']?(?!utf-16)([\w.:-]+)""", re.IGNORECASE)  # that has a mark, or is not so
+_META = re.compile(rf"<meta\s[^>]*?{_CHARSET.pattern}", re.IGNORECASE)
+_HEAD_BYTES = 2048  # in which a page names its encoding
+# What is written under these names.
+_WIDER = {"euc-kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "iso-8859-1": "cp1252"}
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {
     "User-Agent": "Hunch",
@@ -76,6 +84,8 @@ def fetched(address: str, *, typed: bool) -> str:
     for _ in range(_MOST_REDIRECTS + 1):
         status, headers, body, whole = _asked(target, typed=typed)
         if status in _REDIRECTS and (location := headers.get("location", "")):
+            with suppress(UnicodeDecodeError):  # http.client has read the bytes as Latin-1; most are UTF-8
+                location = location.encode("latin-1").decode()
             other = target_of(urljoin(target.address, location), typed=typed)
             secured = other.scheme == "https" and (other.host, target.scheme) == (target.host, "http")
             if other.origin != target.origin and not (secured and (target.port, other.port) == (80, 443)):
@@ -104,8 +114,18 @@ def _asked(target: Target, *, typed: bool) -> tuple[int, dict[str, str], bytes, 
         finally:
             connection.close()
         headers = {name.lower(): value for name, value in answer.getheaders()}
+        body = _unpacked(body, headers.get("content-encoding", "identity").lower())
         return answer.status, headers, body[:_MOST_BYTES], len(body) <= _MOST_BYTES
     raise Refusal("its server does not answer" if isinstance(failed, TimeoutError) else "it cannot be reached")
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """Some servers have only compressed what was asked for as it is. Raises Refusal."""
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MOST_BYTES + 1)  # of either kind
+    if encoding in ("br", "zstd", "compress"):
+        raise Refusal(f"it is compressed ({encoding})")
+    return body
 
 
 class _Connection(http.client.HTTPConnection):
@@ -137,8 +157,8 @@ def _text(target: Target, status: int, headers: dict[str, str], body: bytes, *, 
     kind = kind.strip().lower()
     if not (kind in _PAGES or kind in _TEXTS or kind.startswith("text/") or kind.endswith(("+json", "+xml"))):
         raise Refusal(f"it is no text ({kind[:60]})")
-    charset = more.partition("charset=")[2].split(";")[0].strip(" \"'")
-    text = _decoded(body, charset)
+    named = _CHARSET.search(more) or (_META.search(body[:_HEAD_BYTES].decode("latin-1")) if kind in _PAGES else None)
+    text = _decoded(body, named[1].lower() if named else "")
     if kind in _PAGES:
         text = text_of_page(text, target.address)
     notes = list(_notes(status, text, whole=whole))
@@ -146,11 +166,9 @@ def _text(target: Target, status: int, headers: dict[str, str], body: bytes, *, 
 
 
 def _decoded(body: bytes, charset: str) -> str:
-    if charset:
-        try:
-            return body.decode(charset, "replace")
-        except LookupError:
-            pass
+    with suppress(LookupError):
+        if charset:
+            return body.decode(_WIDER.get(charset, charset), "replace").removeprefix("\ufeff")
     return decoded(body) or body.decode("utf-8", "replace")
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from app.documents.pictures import kind_of
 from app.documents.problems import Refused
 from app.documents.reading import read_file as read_document
 from app.tools.builtin.documents import text_in
-from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, text_of
+from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, named_as, text_of
 from app.tools.definitions import LONGEST_RESULT, ToolResult, cleaned
 from engine import open_plain
 
@@ -26,11 +28,8 @@ def _chosen(reach: Reach) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in reach.folders:
         name = cleaned(path.name or str(path), _LONGEST_NAME, lines=False)
-        number = 2
-        while name in found:
-            name = f"{path.name} {number}"
-            number += 1
-        found[name] = path
+        names = chain([name], (f"{name} {number}" for number in count(2)))
+        found[next(each for each in names if each not in found)] = path
     if not found:
         raise Refusal("the user has chosen no file and no folder for this chat")
     return found
@@ -48,7 +47,7 @@ def _at(path: str, reach: Reach) -> Path:
     for name in within.parts:
         if name == "..":
             raise Refusal('".." is not allowed')
-        here = here / name
+        here = _within(here, name)
         if not _is_plain(here):
             raise Refusal(f'there is no "{cleaned(name, _LONGEST_NAME, lines=False)}" there, or it is a link')
     return here
@@ -62,11 +61,19 @@ def _root_of(path: str, chosen: dict[str, Path]) -> tuple[Path, PurePosixPath]:
         for root in chosen.values():
             if wanted.is_relative_to(root):
                 return root, wanted.relative_to(root)
-    elif wanted.parts and wanted.parts[0] in chosen:
-        return chosen[wanted.parts[0]], PurePosixPath(*wanted.parts[1:])
+    elif wanted.parts and (named := named_as(wanted.parts[0], chosen)) is not None:
+        return named, PurePosixPath(*wanted.parts[1:])
     elif len(chosen) == 1:
         return next(iter(chosen.values())), wanted
     raise Refusal(f"only these may be read: {', '.join(sorted(chosen))}")
+
+
+def _within(folder: Path, name: str) -> Path:
+    here = folder / name
+    if not _is_plain(here):
+        with suppress(OSError):
+            return named_as(name, {each.name: each for each in sorted(folder.iterdir())}) or here
+    return here
 
 
 def _is_plain(path: Path) -> bool:
@@ -185,6 +192,6 @@ TOOLS = (
             },
         ),
         _read,
-        is_free=lambda arguments, reach: str(arguments.get("path")) in reach.documents,
+        is_free=lambda arguments, reach: named_as(str(arguments.get("path")), reach.documents) is not None,
     ),
 )

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.storage import Stores
 from app.system.limited_child import Stop
-from app.tools.definitions import Tool, ToolResult
+from app.tools.definitions import Tool, ToolResult, cleaned
 
 BUILT_IN = ""  # the id of their server
-
-
-def ignore_failed(_path: Path, _error: sqlite3.Error) -> None:
-    """Where damage is not repaired."""
+T = TypeVar("T")
 
 
 class Refusal(Exception):
@@ -30,7 +28,7 @@ class Reach:
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
     documents: Mapping[str, tuple[Path, int]] = field(default_factory=dict)  # by name: a database, the id in it
-    failed: Callable[[Path, sqlite3.Error], None] = ignore_failed  # called for a database that cannot be read
+    failed: Callable[[Path, sqlite3.Error], None] = lambda _path, _error: None  # called for a database that is damaged
     stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
     stop: Stop = field(default_factory=Stop)
 
@@ -42,9 +40,8 @@ Arguments = Mapping[str, Any]
 class BuiltIn:
     tool: Tool
     run: Callable[[Arguments, Reach], ToolResult]  # raises Refusal
-    is_free: Callable[[Arguments, Reach], bool] = lambda _arguments, _reach: (
-        False
-    )  # it reaches nothing, or only what the user typed
+    # It reaches nothing, or only what the user typed.
+    is_free: Callable[[Arguments, Reach], bool] = lambda _arguments, _reach: False
     subject: Callable[[Arguments], str] = lambda _arguments: ""  # what consent for several calls is limited to
 
 
@@ -57,6 +54,18 @@ def described(name: str, description: str, required: Mapping[str, object], optio
         "additionalProperties": False,
     }
     return Tool.of(BUILT_IN, name, description, schema, reads_only=True)
+
+
+def named_as(name: str, named: Mapping[str, T]) -> T | None:
+    """What has that name, or one that looks the same: a model writes a plain space for each kind of space."""
+    if name in named:
+        return named[name]
+    wanted = _seen(name)
+    return next((each for other, each in named.items() if _seen(other) == wanted), None)
+
+
+def _seen(name: str) -> str:
+    return " ".join(cleaned(unicodedata.normalize("NFC", name), len(name) + 1, lines=False).split())
 
 
 def text_of(arguments: Arguments, name: str) -> str:

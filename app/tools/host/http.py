@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import cache
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from app.tools.wire import MESSAGE_BYTES, ServerFault, ServerProblem
 
 _CONNECT_S = 20.0
 _READ_S = 600.0  # a response may be a stream that says nothing for long
+_SESSION = "mcp-session-id"
 
 
 @cache
@@ -33,11 +35,18 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     def __init__(self, server: str) -> None:
         self._server = server
         self.failure: ServerFault | None = None
+        self.refused_session = False  # perhaps: a request of one was answered as those that are not known
         self._inner = httpx2.AsyncHTTPTransport(_certificates(), trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        *others, last = await self.check(str(request.url))
+        for address in others:
+            with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):  # most servers listen at one of localhost's
+                return await self._sent(request, address)
+        return await self._sent(request, last)
+
+    async def _sent(self, request: httpx2.Request, address: str) -> httpx2.Response:
         host = request.url.raw_host.decode()  # as it was checked: `host` may be written otherwise
-        address = await self.check(str(request.url))
         inner = httpx2.Request(
             request.method,
             request.url.copy_with(host=address),
@@ -47,6 +56,8 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         )
         inner.headers["accept-encoding"] = "identity"  # a body has the length that was counted
         response = await self._inner.handle_async_request(inner)
+        if request.method == "POST" and _SESSION in request.headers and response.status_code in (400, 404):
+            self.refused_session = True
         if response.headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
             self.failure = ServerFault(ServerProblem.UNREACHABLE, "the body is compressed")
@@ -63,14 +74,14 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         await self._inner.aclose()
 
-    async def check(self, address: str) -> str:
+    async def check(self, address: str) -> list[str]:
         """What it resolves to. Raises ServerFault, and ConnectError."""
         if not may_lead_to(self._server, address):
             raise ServerFault(ServerProblem.ADDRESS, address.partition("?")[0])
         url = httpx2.URL(address)
         return await self._resolve(url.raw_host.decode(), url.port or 443)
 
-    async def _resolve(self, host: str, port: int) -> str:
+    async def _resolve(self, host: str, port: int) -> list[str]:
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
@@ -79,7 +90,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         may_be = is_loopback if is_loopback(host) else is_public
         if not addresses or not all(map(may_be, addresses)):
             raise ServerFault(ServerProblem.ADDRESS, host)
-        return addresses[0]
+        return addresses
 
 
 def _may_go_on(request: httpx2.Request, response: httpx2.Response) -> bool:
@@ -112,7 +123,7 @@ class _Limited(httpx2.AsyncByteStream):
 
 def is_stream(address: str) -> bool:
     """Whether a server speaks the protocol's first way over HTTP."""
-    return urlsplit(address).path.endswith("/sse")
+    return urlsplit(address).path.rstrip("/").endswith("/sse")
 
 
 def new_client(

@@ -131,7 +131,8 @@ class ToolServer:
         cursor: str | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + self._patience.call) as scope:
             for _ in range(MOST_PAGES):
-                page = await self._page(cursor)
+                params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
+                page: types.ListToolsResult = await self._asked(self._session.list_tools(params=params))
                 for each in page.tools:
                     tool = tool_of(each.name, each.description, each.input_schema, each.annotations)
                     characters += len(tool["schema"])
@@ -206,19 +207,16 @@ class ToolServer:
             raise self.failure or ServerFault(ServerProblem.STOPPED)
         return self._client.session
 
-    async def _page(self, cursor: str | None) -> types.ListToolsResult:
-        params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
-        return cast(types.ListToolsResult, await self._asked(self._session.list_tools(params=params)))
-
     async def _asked(self, request: Any) -> Any:
         """The answer. Raises ServerFault."""
         if self._http is not None:
             self._http.failure = None
+            self._http.refused_session = False
         try:
             return await request
         except (MCPError, ValidationError, RuntimeError, ValueError) as error:
             reason = self._reason(error)
-            if isinstance(error, MCPError) and error.error == _CLOSED:  # the SDK would go on as if it were open
+            if isinstance(error, MCPError) and self._is_closed(error):  # the SDK would go on as if it were open
                 self.fail(reason)
             raise reason from None
 
@@ -231,13 +229,18 @@ class ToolServer:
                 case ServerFault():
                     return each
                 case MCPError():
-                    problem = ServerProblem.CLOSED if each.error == _CLOSED else ServerProblem.REFUSED
+                    problem = ServerProblem.CLOSED if self._is_closed(each) else ServerProblem.REFUSED
                     return ServerFault(problem, each.error.message)
                 case httpx2.HTTPError() | OSError():
                     return ServerFault(ServerProblem.UNREACHABLE, str(each) or type(each).__name__)
                 case RuntimeError() if "protocol version" in str(each):
                     return ServerFault(ServerProblem.VERSION)
         return ServerFault(ServerProblem.NOT_PROTOCOL)
+
+    def _is_closed(self, error: MCPError) -> bool:
+        """The connection, or the session, which a server that was started again does not know any more."""
+        may_be_session = self._http is not None and self._http.refused_session
+        return error.error == _CLOSED or (may_be_session and "session" in error.error.message.lower())
 
     async def _look_at_family(self) -> None:
         while self._stdio is not None:
