@@ -156,10 +156,11 @@ class PrefixStore:
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Free memory at once, least recently used first, other programs' before the user's; False if none is left."""
-        if self.kept:
-            self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
-        return bool(self.kept)
+        """Free memory at once, least recently used first, other programs' before the user's; False if none is there."""
+        if not self.kept:
+            return False
+        self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
+        return True
 
     def save(self, patience_s: float) -> None:
         """Write what is not on disk yet, for at most `patience_s` seconds; before models are dropped."""

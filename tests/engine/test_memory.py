@@ -208,6 +208,18 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
     assert end.reason is FinishReason.LENGTH
 
 
+def test_the_last_kept_cache_goes_before_a_running_reply_does(
+    scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(scheduler, PROMPT)
+    store = scheduler.pair.store
+    begun: list[Event] = []
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: bool(begun) and store.nbytes > 0)
+    (end,) = run(scheduler, tuple(reversed(PROMPT)), on_event=begun.append)
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.LENGTH
+
+
 def test_no_more_caches_are_dropped_than_needed(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     store = scheduler.pair.store
     run(scheduler, PROMPT)
