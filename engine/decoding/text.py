@@ -460,9 +460,12 @@ def _as_dict(message: Message, model: LoadedModel, marked: Callable[[Any], Any])
 
 
 def _marked_reply(text: str, model: LoadedModel, marked: Callable[[str], str]) -> str:
-    """Other programs may keep thinking as the beginning of a reply's text: only its two markers are the model's own."""
+    """Other programs may keep thinking as the beginning of a reply's text: only its two markers are the model's own.
+
+    Templates of models that also mark answers take no markers in a text.
+    """
     opens, closes = _thinking_markers(model)
-    before, found, rest = text.partition(opens) if opens else (text, "", "")
+    before, found, rest = text.partition(opens) if opens and not model.unsaid else (text, "", "")
     if not found or before.strip():
         return marked(text)
     thinking, closer, answer = rest.partition(closes)

@@ -27,7 +27,9 @@ from engine.models.model_files import (
 
 _HEAD_BYTES = 16 * KIB
 _MOST_LANGUAGES = 40
-_THINKS = re.compile(r"enable_thinking|<think>|reasoning_content|reasoning_effort|<\|channel\|>")
+_THINKS = re.compile(
+    r"enable_thinking|[<:]think>|\[THINK\]|reasoning_content|reasoning_effort|<\|(?:channel|START_THINKING|inner_prefix)\|>"
+)
 TAKES_TOOLS = re.compile(r"\btools\b")
 # What templates contain from which mlx-lm infers the syntax of calls: all texts of a line. It looks for some of them in
 # the vocabulary too, which is known once the model is loaded.
