@@ -106,6 +106,21 @@ def test_renders_as_transformers_does(name: str, turns: list[dict[str, str]]) ->
         assert outcome(lambda said=variables: ours.render(turns, **said)) == expected
 
 
+THOUGHTS = (  # as gpt-oss's template reads them
+    "{% for m in messages %}{% if m.tool_calls and m.content and m.thinking %}{{ raise_exception('both') }}{% endif %}"
+    "{{ m.role }}({{ m.thinking }}){{ m.content }}{% endfor %}"
+)
+
+
+def test_thoughts_have_the_name_that_gpt_oss_has_for_them() -> None:
+    turns: list[dict[str, Any]] = [TURNS[1], {"role": "assistant", "content": "Yes.", "reasoning_content": "So."}]
+    rendered = ChatTemplate(THOUGHTS, {}).render(turns)
+    assert rendered == tokenizer_with(THOUGHTS).apply_chat_template(turns, tokenize=False)
+    assert rendered.endswith("assistant(So.)Yes.")
+    turns[1]["tool_calls"] = [{"function": {"name": "look"}}]
+    assert ChatTemplate(THOUGHTS, {}).render(turns).endswith("assistant()Yes.")
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize("name", [name for name, source in GOOD_TEMPLATES.items() if "content" in source])
 def test_an_unfinished_reply_goes_on_as_in_transformers(name: str) -> None:
