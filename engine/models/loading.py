@@ -15,6 +15,8 @@ from typing import Any, Protocol
 import mlx.core as mx
 from huggingface_hub.errors import StrictDataclassError
 from mlx_lm import utils as mlx_utils
+from mlx_lm.tokenizer_utils import BPEStreamingDetokenizer
+from tokenizers.decoders import ByteLevel
 from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
 from engine.api.errors import (
@@ -45,6 +47,7 @@ from engine.models.watch import Question, TooLong, never
 
 # mlx-lm's parsers of calls for which `decoding/call_grammars.py` has a grammar.
 KNOWN_CALLS = frozenset({"json_tools", "mistral", "qwen3_coder", "glm47", "gemma4"})
+_SPACE = "Ġ"  # as vocabularies of bytes spell it
 
 
 class DraftTranslation:
@@ -283,12 +286,22 @@ def _load_tokenizer(path: Path, width: int) -> Any:
         tokenizer = load({"trust_remote_code": False})
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
         tokenizer = load({"trust_remote_code": False, "config": _usual_config(str(config.get("model_type")))})
+    _decode_bytes(tokenizer)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
     texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply copies it
     if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for the padding of the output layer
         texts += [b""] * (width - len(texts))
     return tokenizer
+
+
+def _decode_bytes(tokenizer: Any) -> None:
+    """WORKAROUND: some folders have SentencePiece's decoder for tokens spelt in bytes: every space would be a Ġ."""
+    backend = backend_of(tokenizer)
+    space = None if backend is None else backend.token_to_id(_SPACE)
+    if space is not None and backend.token_to_id("▁") is None and _SPACE in tokenizer.decode([space]):
+        backend.decoder = ByteLevel()
+        tokenizer._detokenizer = BPEStreamingDetokenizer(tokenizer._tokenizer)  # noqa: SLF001
 
 
 def _usual_config(model_type: str) -> PreTrainedConfig:

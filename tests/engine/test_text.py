@@ -183,6 +183,17 @@ def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
     assert told == ["a", "b"]
 
 
+def test_tokens_of_bytes_are_read_as_bytes_whatever_decoder_a_folder_has(tmp_path: Path) -> None:
+    """Converted folders of Mistral's have SentencePiece's: each space was shown as Ġ."""
+    tokenizer = byte_tokenizer()
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    config = qwen3_config(num_hidden_layers=1)
+    model = load_model(save(build(config), config, tmp_path, tokenizer))
+    text = "안녕, a b\n"
+    assert spans(model, text)[SpanKind.ANSWER] == text
+    assert model.tokenizer.decode(encode(text, model)) == text
+
+
 def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: LoadedModel) -> None:
     """It waits for its other bytes as long as tokens come, and behind it nothing is lost."""
     reply = TextDecoder(thinker, [], ())
