@@ -282,10 +282,13 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     config = mlx_utils.load_config(path)
     eos = _token_ids(config.get("eos_token_id"), width)
     load = partial(mlx_utils.load_tokenizer, path, eos_token_ids=eos)
+    # Mistral's older folders cut words otherwise than its models were trained with.
+    settings: dict[str, Any] = {"trust_remote_code": False, "fix_mistral_regex": True}
     try:
-        tokenizer = load({"trust_remote_code": False})
+        tokenizer = load(settings)
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
-        tokenizer = load({"trust_remote_code": False, "config": _usual_config(str(config.get("model_type")))})
+        settings["config"] = _usual_config(str(config.get("model_type")))
+        tokenizer = load(settings)
     _decode_bytes(tokenizer)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
