@@ -98,7 +98,7 @@ def template_text(folder: Path) -> str:
         path = folder / "chat_template.jinja"
         if path.is_file():
             return read_limited(path, TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
-        for name in ("chat_template.json", "tokenizer_config.json"):
+        for name in ("tokenizer_config.json", "chat_template.json"):
             if (folder / name).is_file():
                 given = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
                 if given:

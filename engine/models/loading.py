@@ -30,6 +30,7 @@ from engine.api.errors import (
 from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
+from engine.models.about import template_text
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
 from engine.models.declared import adopt_declared
@@ -289,6 +290,8 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
         settings["config"] = _usual_config(str(config.get("model_type")))
         tokenizer = load(settings)
+    if not tokenizer.has_chat_template and (template := template_text(path)):  # in a file for processors alone
+        tokenizer = load(settings | {"chat_template": template})
     _decode_bytes(tokenizer)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")

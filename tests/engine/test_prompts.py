@@ -38,13 +38,15 @@ def made(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    """Without a template."""
-    folder = made(tmp_path_factory.mktemp("plain"))
+    return load_model(without_template(made(tmp_path_factory.mktemp("plain"))))
+
+
+def without_template(folder: Path) -> Path:
     settings = folder / "tokenizer_config.json"
     told = json.loads(settings.read_text())
     del told["chat_template"]
     settings.write_text(json.dumps(told))
-    return load_model(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +87,13 @@ def test_the_template_gets_the_whole_chat(
 ) -> None:
     """A reply is announced, but one that goes on; no token begins the text but what the template writes."""
     assert text(model, chat(*turns, thinking=thinking)) == written
+
+
+def test_a_template_in_a_processors_file_is_the_models(tmp_path: Path) -> None:
+    """Pixtral's folders have no other: their chats were joined messages, and pictures had no place."""
+    folder = without_template(made(tmp_path))
+    (folder / "chat_template.json").write_text(json.dumps({"chat_template": TEMPLATE}))
+    assert text(load_model(folder), chat((USER, "a"))) == "False|user: a\nassistant: <done>"
 
 
 def test_without_a_template_the_messages_are_joined(plain: LoadedModel) -> None:

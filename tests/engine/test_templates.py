@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +156,13 @@ def test_a_template_that_computes_or_takes_too_much_in_one_step_is_refused_at_fi
     tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "chat_template.jinja").write_text(REFUSED_TEMPLATES[name])
+    with pytest.raises(TokenizerBroken):
+        for _ in FirstUse().check(tmp_path):
+            pass
+
+
+def test_a_processors_template_is_tried_too(tmp_path: Path) -> None:
+    (tmp_path / "chat_template.json").write_text(json.dumps({"chat_template": REFUSED_TEMPLATES["center"]}))
     with pytest.raises(TokenizerBroken):
         for _ in FirstUse().check(tmp_path):
             pass
