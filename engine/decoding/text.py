@@ -24,6 +24,7 @@ from engine.decoding.sources import Run, Sources
 from engine.decoding.steps import Steps, joined, probes
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
+from engine.models.templates import ChatTemplate, Turn
 from engine.models.vision_config import VisionConfig, refusal_of
 from engine.models.watch import Aborted, Question, TooLong, never
 from engine.vision.values import PictureSpan, framed, spelled
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
 _SHOWS_RESULTS = "whether the template has a place for pictures of results"  # key in `LoadedModel.beside`
 _SEVERAL = "whether the template takes several calls in a turn"  # another one
+_SYSTEM = "whether the template writes a system message"  # another one
 _ANNOUNCEMENTS = "lengths of generation prompts"  # another one
 _PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _NOT_SHOWN = "\n\nPicture that is not shown"
@@ -296,6 +298,8 @@ def _rendered(
     vision = _vision_of(model) if _pictures_of(request) else None
     if any(each.tool_calls for each in request.messages):
         request = replace(request, messages=_calls_as_written(request.messages, model, aborted))
+    if any(each.role is MessageRole.SYSTEM for each in request.messages):
+        request = replace(request, messages=tuple(_with_system(request.messages, model, aborted)))
     turns, variables = encoding.apart(partial(_marked, request, model), aborted)
     variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -341,6 +345,37 @@ def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
     return bool(model.beside[_SEVERAL])
 
 
+def _with_system(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> list[Message]:
+    """System messages for which the template has no place begin the next question, or are questions themselves."""
+    turns: list[Message] = []
+    moved = False  # the last one
+    for at, message in enumerate(messages):
+        joined_to = turns.pop().content + "\n\n" if moved and message.role is not MessageRole.ASSISTANT else ""
+        moved = message.role is MessageRole.SYSTEM and at == 0 and not _writes_system(model, aborted)
+        role = MessageRole.USER if moved else message.role
+        turns.append(replace(message, role=role, content=joined_to + message.content))
+    return turns
+
+
+def _writes_system(model: LoadedModel, aborted: Question) -> bool:
+    """Gemma 2's template refuses a system message, and some leave it out."""
+    if model.template is None:
+        return True
+    if _SYSTEM not in model.beside:
+        user = {"role": "user", "content": "x"}
+        written = _tried(model.template, [{"role": "system", "content": _SYSTEM}, user], aborted)
+        model.beside[_SYSTEM] = _SYSTEM in written or not _tried(model.template, [user], aborted)
+    return bool(model.beside[_SYSTEM])
+
+
+def _tried(template: ChatTemplate, turns: Sequence[Turn], aborted: Question, **variables: Any) -> str:
+    """The chat as it is rendered; "" where the template refuses it."""
+    try:
+        return template.render(turns, aborted=aborted, **variables)
+    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+        return ""
+
+
 def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     if model.template is None:
         return True
@@ -348,11 +383,7 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     answers = [{"role": "tool", "content": "x", "tool_call_id": call.id, "name": "look"} for call in calls]
     asked = {"role": "assistant", "content": "", "tool_calls": list(map(call_as_dict, calls))}
     tools = [{"type": "function", "function": _PROBE}]
-    try:
-        model.template.render([{"role": "user", "content": "x"}, asked, *answers], tools=tools, aborted=aborted)
-    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
-        return False
-    return True
+    return bool(_tried(model.template, [{"role": "user", "content": "x"}, asked, *answers], aborted, tools=tools))
 
 
 def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:

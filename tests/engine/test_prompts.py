@@ -96,6 +96,18 @@ def test_a_template_in_a_processors_file_is_the_models(tmp_path: Path) -> None:
     assert text(load_model(folder), chat((USER, "a"))) == "False|user: a\nassistant: <done>"
 
 
+@pytest.mark.parametrize("refuses", ["{{ raise_exception('no') }}", "{% continue %}"], ids=["refused", "left out"])
+def test_a_system_message_for_which_the_template_has_no_place_begins_the_first_question(
+    model: LoadedModel, refuses: str
+) -> None:
+    """As Gemma 2's refuses it, with which no chat with a system prompt could be had."""
+    begin = "{% for m in messages %}"
+    template = TEMPLATE.replace(begin, f"{begin}{{% if m.role == 'system' %}}{refuses}{{% endif %}}")
+    other = replace(with_template(model, template), beside={})
+    asked = chat((SYSTEM, "be brief"), (USER, "a"), (ASSISTANT, "b"), (USER, "c"))
+    assert text(other, asked) == "False|user: be brief\n\na\nassistant: b\nuser: c\nassistant: <done>"
+
+
 def test_without_a_template_the_messages_are_joined(plain: LoadedModel) -> None:
     assert text(plain, chat((SYSTEM, "s"), (USER, "a"), (ASSISTANT, "b"))) == f"{BEGINNING}s\n\na\n\nb"
 
