@@ -38,6 +38,7 @@ _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
 _SHOWS_RESULTS = "whether the template has a place for pictures of results"  # key in `LoadedModel.beside`
 _SEVERAL = "whether the template takes several calls in a turn"  # another one
 _SYSTEM = "whether the template writes a system message"  # another one
+_LATER = "whether the template writes a later system message"  # another one
 _ANNOUNCEMENTS = "lengths of generation prompts"  # another one
 _PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _NOT_SHOWN = "\n\nPicture that is not shown"
@@ -351,21 +352,23 @@ def _with_system(messages: Sequence[Message], model: LoadedModel, aborted: Quest
     moved = False  # the last one
     for at, message in enumerate(messages):
         joined_to = turns.pop().content + "\n\n" if moved and message.role is not MessageRole.ASSISTANT else ""
-        moved = message.role is MessageRole.SYSTEM and at == 0 and not _writes_system(model, aborted)
+        moved = message.role is MessageRole.SYSTEM and not _writes_system(model, at > 0, aborted)
         role = MessageRole.USER if moved else message.role
         turns.append(replace(message, role=role, content=joined_to + message.content))
     return turns
 
 
-def _writes_system(model: LoadedModel, aborted: Question) -> bool:
-    """Gemma 2's template refuses a system message, and some leave it out."""
+def _writes_system(model: LoadedModel, later: bool, aborted: Question) -> bool:
+    """Gemma 2's template refuses a system message, Qwen3.5's any but the first, and some leave them out."""
     if model.template is None:
         return True
-    if _SYSTEM not in model.beside:
+    key = (_SYSTEM, _LATER)[later]
+    if key not in model.beside:
         user = {"role": "user", "content": "x"}
-        written = _tried(model.template, [{"role": "system", "content": _SYSTEM}, user], aborted)
-        model.beside[_SYSTEM] = _SYSTEM in written or not _tried(model.template, [user], aborted)
-    return bool(model.beside[_SYSTEM])
+        turns = [user, {"role": "assistant", "content": "x"}] if later else []
+        written = _tried(model.template, [*turns, {"role": "system", "content": key}, user], aborted)
+        model.beside[key] = key in written or not _tried(model.template, [*turns, user], aborted)
+    return bool(model.beside[key])
 
 
 def _tried(template: ChatTemplate, turns: Sequence[Turn], aborted: Question, **variables: Any) -> str:

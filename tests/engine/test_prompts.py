@@ -108,6 +108,16 @@ def test_a_system_message_for_which_the_template_has_no_place_begins_the_first_q
     assert text(other, asked) == "False|user: be brief\n\na\nassistant: b\nuser: c\nassistant: <done>"
 
 
+def test_a_later_system_message_that_the_template_refuses_begins_the_next_question(model: LoadedModel) -> None:
+    """As Qwen3.5's refuses it: requests of programs that remind a model in the middle of a chat had no reply."""
+    begin = "{% for m in messages %}"
+    refuses = "{% if m.role == 'system' and not loop.first %}{{ raise_exception('no') }}{% endif %}"
+    other = replace(with_template(model, TEMPLATE.replace(begin, begin + refuses)), beside={})
+    turns = (SYSTEM, "s"), (USER, "a"), (SYSTEM, "b"), (ASSISTANT, "c"), (SYSTEM, "d"), (USER, "e")
+    expected = "system: s\nuser: a\nuser: b\nassistant: c\nuser: d\n\ne\n"
+    assert text(other, chat(*turns)) == f"False|{expected}assistant: <done>"
+
+
 def test_without_a_template_the_messages_are_joined(plain: LoadedModel) -> None:
     assert text(plain, chat((SYSTEM, "s"), (USER, "a"), (ASSISTANT, "b"))) == f"{BEGINNING}s\n\na\n\nb"
 
