@@ -5,7 +5,8 @@ Runs on the engine thread only. Never executes code from a model's folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,6 +31,7 @@ from engine.api.errors import (
 from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
+from engine.caches.hooks import hooked_for_good
 from engine.models.about import template_text
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
@@ -39,6 +41,7 @@ from engine.models.first_use import FirstUse
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import inspect_model
 from engine.models.memory import MemoryNeed
+from engine.models.model_files import CONFIG_LIMIT_BYTES, entries, object_in
 from engine.models.networks import EightBits, Held, LoadedPart, checked, guarded, model_identity, reading
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
@@ -49,6 +52,8 @@ from engine.models.watch import Question, TooLong, never
 # mlx-lm's parsers of calls for which `decoding/call_grammars.py` has a grammar.
 KNOWN_CALLS = frozenset({"json_tools", "mistral", "qwen3_coder", "glm47", "gemma4"})
 _SPACE = "Ġ"  # as vocabularies of bytes spell it
+# Entries of configs with tokens that stand for pictures and sounds in prompts.
+_PLACES = re.compile(r"(?:image|audio|video|bo[ia]|eo[ia])_token_(?:id|index)")
 
 
 class DraftTranslation:
@@ -209,6 +214,8 @@ def loading(
     unsaid = read_text(lambda: adopt_declared(tokenizer)) if main is None else ()
     if inspect_model(path) != info or model_identity(path, info) != part.identity:
         raise ModelChanged(info.folder)
+    if main is None:
+        read_text(lambda: _rule_out_places(path, part.network, width, tokenizer.eos_token_ids))
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
     model = replace(model, eight_bits=part.eight_bits)
@@ -276,6 +283,26 @@ def _logit_width(network: Any) -> int:
     logits = network(mx.array([[0]]))
     mx.eval(logits)
     return int(logits.shape[-1])
+
+
+def _rule_out_places(path: Path, network: Any, width: int, ends: Collection[int]) -> None:
+    """No reply has what stands for a picture or a sound, or is suppressed by the folder: some models write it into
+    plain text now and then.
+    """
+    config = mlx_utils.load_config(path)
+    suppressed = entries(object_in(path / "generation_config.json", CONFIG_LIMIT_BYTES), "suppress_tokens")
+    found = [value for key, value in config.items() if _PLACES.fullmatch(key)] + suppressed
+    tokens = {*(_token_ids(found, width) or ())} - {*ends}
+    if not tokens:
+        return
+    mask = mx.zeros(width, mx.bool_)
+    mask[mx.array(sorted(tokens))] = True
+
+    def without(_network: Any, run: Callable[..., mx.array], *arguments: Any, **keywords: Any) -> mx.array:
+        logits = run(*arguments, **keywords)
+        return mx.where(mask, mx.array(mx.finfo(logits.dtype).min, logits.dtype), logits)
+
+    hooked_for_good(network, without)
 
 
 def _load_tokenizer(path: Path, width: int) -> Any:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -182,6 +183,21 @@ def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
     first, second = pieces.index("▁a"), pieces.index("b")
     told = [span.text for token in (first, model.logit_width - 1, second) for span in reply.push(token)]
     assert told == ["a", "b"]
+
+
+@pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
+def test_what_stands_for_a_sound_is_never_written(tmp_path: Path, file: str) -> None:
+    """Gemma 4 12B writes <audio|> in the middle of a text."""
+    config = qwen3_config(num_hidden_layers=1)
+    save(build(config), config, tmp_path)
+
+    def likeliest() -> int:
+        return int(load_model(tmp_path).network(mx.array([[1]]))[0, -1].argmax().item())
+
+    first = likeliest()
+    named = config | {"eoa_token_id": first} if file == "config.json" else {"suppress_tokens": [first, "x", -1]}
+    (tmp_path / file).write_text(json.dumps(named))
+    assert likeliest() != first
 
 
 def test_tokens_of_bytes_are_read_as_bytes_whatever_decoder_a_folder_has(tmp_path: Path) -> None:
