@@ -16,7 +16,7 @@ from engine.api.errors import (
     TemplateFailed,
     TokenizerBroken,
 )
-from engine.api.types import Effort, Message, MessageRole, Picture, Request, SpanKind, ToolCall
+from engine.api.types import Effort, Message, MessageRole, Picture, Request, SightRefusal, SpanKind, ToolCall
 from engine.decoding.constraint import Grammar, GrammarPart, compiled, part_of, vocabulary_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.decoding.sequence import common_prefix
@@ -25,7 +25,7 @@ from engine.decoding.steps import Steps, joined, probes
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
 from engine.models.templates import ChatTemplate, Turn
-from engine.models.vision_config import VisionConfig, refusal_of
+from engine.models.vision_config import VisionConfig, read_vision_config
 from engine.models.watch import Aborted, Question, TooLong, never
 from engine.vision.values import PictureSpan, framed, spelled
 
@@ -463,7 +463,8 @@ def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]],
 def _vision_of(model: LoadedModel) -> VisionConfig:
     """The model's vision tower. Raises CannotSee."""
     if model.vision is None:
-        raise CannotSee(model.info.folder, refusal_of(model.info.folder))
+        read_vision_config(model.info.folder)  # raises what its files say
+        raise CannotSee(model.info.folder, SightRefusal.LEFT_OUT)
     return model.vision
 
 
