@@ -252,11 +252,6 @@ def check_memory(info: ModelInfo, need: MemoryNeed, beside_bytes: int) -> None:
         raise ModelTooLarge(info.folder, needed, max(0, available), context, max(0, most_bytes() - in_all))
 
 
-def has_room(nbytes: int) -> bool:
-    """Whether weights and what is held beside them have room."""
-    return nbytes <= available_bytes()
-
-
 def widens() -> bool:
     """Whether half precision is computed in float32. MEASURED: in half precision the CPU backend takes nine times as
     long, and rounds by width.
