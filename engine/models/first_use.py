@@ -68,7 +68,7 @@ class FirstUse:
         if status is None:
             on_try()
             status = yield from self._tried(folder)
-            if status is None or status in OUR_FAULTS or _ended_from_outside(status):
+            if status is None or status in OUR_FAULTS or (status < 0 and status not in {*_OWN_SIGNALS, _KILLED}):
                 level = logging.WARNING if status in OUR_FAULTS else logging.INFO
                 _log.log(level, "a tokenizer could not be tried to the end: %s", status)
                 return
@@ -114,11 +114,6 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
     finally:
         child.kill()
         child.wait()
-
-
-def _ended_from_outside(status: int) -> bool:
-    """Whether the process was ended by a signal that the files cannot have caused."""
-    return status < 0 and status not in {*_OWN_SIGNALS, _KILLED}
 
 
 def _problem(status: int) -> str:

@@ -315,7 +315,8 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     try:
         tokenizer = load(settings)
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
-        settings["config"] = _usual_config(str(config.get("model_type")))
+        kind = str(config.get("model_type"))  # which is all that a tokenizer needs
+        settings["config"] = CONFIG_MAPPING[kind]() if kind in CONFIG_MAPPING else PreTrainedConfig()
         tokenizer = load(settings)
     if not tokenizer.has_chat_template and (template := template_text(path)):  # in a file for processors alone
         tokenizer = load(settings | {"chat_template": template})
@@ -335,11 +336,6 @@ def _decode_bytes(tokenizer: Any) -> None:
     if space is not None and backend.token_to_id("▁") is None and _SPACE in tokenizer.decode([space]):
         backend.decoder = ByteLevel()
         tokenizer._detokenizer = BPEStreamingDetokenizer(tokenizer._tokenizer)  # noqa: SLF001
-
-
-def _usual_config(model_type: str) -> PreTrainedConfig:
-    """A config with the model type alone, which is all that a tokenizer needs."""
-    return CONFIG_MAPPING[model_type]() if model_type in CONFIG_MAPPING else PreTrainedConfig()
 
 
 def _token_ids(value: object, width: int) -> list[int] | None:
