@@ -141,7 +141,8 @@ class PrefixDisk:
         checkpoint = None
         for segment, upto in route.parts:
             rows, noted = self._read(segment)
-            segments.append(_part(rows, here - segment.start, upto - segment.start))
+            first, end = (at - segment.start for at in (here, upto))
+            segments.append([[stored[..., first:end, :] for stored in arrays] for arrays in rows])
             here = upto
             checkpoint = noted if segment is route.checkpoint else checkpoint
         if route.checkpoint is not None and checkpoint is None:
@@ -255,10 +256,6 @@ def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], i
             chosen.append((segment, shared))
             reach = shared
     return chosen, reach
-
-
-def _part(rows: Rows, first: int, end: int) -> Rows:
-    return [[stored[..., first:end, :] for stored in arrays] for arrays in rows]
 
 
 def _bytes(found: Mapping[Path, os.stat_result]) -> int:
