@@ -28,7 +28,8 @@ from engine.models.model_files import (
 _HEAD_BYTES = 16 * KIB
 _MOST_LANGUAGES = 40
 _THINKS = re.compile(
-    r"enable_thinking|[<:]think>|\[THINK\]|reasoning_content|reasoning_effort|<\|(?:channel|START_THINKING|inner_prefix)\|>"
+    r"enable_thinking|[<:]think>|\[THINK\]|to=self|reasoning_content|reasoning_effort"
+    r"|<\|(?:channel|START_THINKING|inner_prefix)\|>"
 )
 TAKES_TOOLS = re.compile(r"\btools\b")
 # What templates contain from which mlx-lm infers the syntax of calls: all texts of a line. It looks for some of them in

@@ -27,18 +27,23 @@ _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
 _THINKING = ("reasoning_content", "thinking", "reasoning")  # names of the field in templates
 _PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
 _MEANING = frozenset(".^$*+?{}[]|()")  # characters with a special meaning in patterns
-# By an added token that no other family has: what opens and closes thinking, and the marks around answers.
-_UNDECLARED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "<|channel|>": (  # gpt-oss
+# By added tokens that no other family has all of: what opens and closes thinking, and the marks around answers.
+_UNDECLARED: Mapping[tuple[str, ...], tuple[str, str, tuple[str, ...]]] = {
+    ("<|channel|>",): (  # gpt-oss
         "<|channel|>analysis<|message|>",
         "<|end|>",
         ("<|start|>assistant", "<|channel|>final<|message|>", "<|channel|>commentary<|message|>", "<|end|>"),
     ),
-    "[THINK]": ("[THINK]", "[/THINK]", ()),  # Magistral, Ministral 3
-    "<seed:think>": ("<seed:think>", "</seed:think>", ()),  # Seed-OSS
-    "<mm:think>": ("<mm:think>", "</mm:think>", ()),  # MiniMax M3
-    "<|inner_prefix|>": ("<|inner_prefix|>", "<|inner_suffix|>", ()),  # Apertus
-    "<|START_THINKING|>": ("<|START_THINKING|>", "<|END_THINKING|>", ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),
+    ("<|eom|>", "<|message|>"): (  # Muse
+        " to=self<|message|>",
+        "<|eom|>",
+        ("<|start|>assistant to=user<|message|>", "<|start|>assistant to=commentary<|message|>", "to=user<|message|>"),
+    ),
+    ("[THINK]",): ("[THINK]", "[/THINK]", ()),  # Magistral, Ministral 3
+    ("<seed:think>",): ("<seed:think>", "</seed:think>", ()),  # Seed-OSS
+    ("<mm:think>",): ("<mm:think>", "</mm:think>", ()),  # MiniMax M3
+    ("<|inner_prefix|>",): ("<|inner_prefix|>", "<|inner_suffix|>", ()),  # Apertus
+    ("<|START_THINKING|>",): ("<|START_THINKING|>", "<|END_THINKING|>", ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),
 }
 
 _log = logging.getLogger(__name__)
@@ -79,11 +84,14 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
 
 
 def _adopt_known(tokenizer: Any) -> tuple[str, ...]:
-    added = () if tokenizer.has_thinking else getattr(tokenizer, "added_tokens_encoder", ())
-    for sign in _UNDECLARED.keys() & set(added):
-        opens, closes, around = _UNDECLARED[sign]
-        _set(tokenizer, "think", (opens, closes))
-        return around
+    if tokenizer.has_thinking:
+        return tuple(tokenizer.structural_markers)
+    added = set(getattr(tokenizer, "added_tokens_encoder", ()))
+    for signs, (opens, closes, around) in _UNDECLARED.items():
+        if added.issuperset(signs):
+            _set(tokenizer, "think", (opens, closes))
+            tokenizer._think_start = opens.lstrip()  # noqa: SLF001  a reply begins without a space
+            return around
     return ()
 
 

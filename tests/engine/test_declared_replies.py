@@ -129,6 +129,8 @@ def test_a_reply_is_read_as_transformers_reads_it(main: LoadedModel, declared: d
 
 
 CHANNEL = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
+MUSE = ("<|start|>", "<|message|>", "<|eom|>")
+KIMI = ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")
 COMMAND = ("<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>")
 
 
@@ -139,8 +141,13 @@ COMMAND = ("<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|EN
         (("[THINK]", "[/THINK]"), "[THINK]Look first.[/THINK]Well."),
         (("<seed:think>", "</seed:think>"), "<seed:think>Look first.</seed:think>Well."),
         (COMMAND, "<|START_THINKING|>Look first.<|END_THINKING|><|START_RESPONSE|>Well.<|END_RESPONSE|>"),
+        (MUSE, " to=self<|message|>Look first.<|eom|><|start|>assistant to=user<|message|>Well."),
+        (
+            KIMI,
+            "<|open|>think<|sep|>Look first.<|close|>think<|sep|><|open|>response<|sep|>Well.<|close|>response<|sep|>",
+        ),
     ],
-    ids=["gpt-oss", "Mistral", "Seed", "Command"],
+    ids=["gpt-oss", "Mistral", "Seed", "Command", "Muse", "Kimi K3"],
 )
 def test_thinking_of_families_that_declare_nothing_is_no_answer(
     tmp_path: Path, tokens: tuple[str, ...], text: str
