@@ -64,9 +64,7 @@ class PrefixDisk:
         self._root = folder
         self._folder = folder / _version()
         self._known: dict[Path, dict[str, Segment]] = {}
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for kept in (folder, self._folder):
-            kept.chmod(0o700)
+        _make_private(folder, self._folder)
         self._remove_leftovers()
         self._evict()
 
@@ -85,9 +83,10 @@ class PrefixDisk:
 
         A chat so large that it would evict all others, and then its own beginning, is not written.
         """
+        missing = self._missing(sequence)
         if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return
-        for start, end in self._missing(sequence):
+        for start, end in missing:
             yield from self._write(sequence, start, end)
         self._evict()
 
@@ -200,7 +199,7 @@ class PrefixDisk:
 
     def _model_folder(self, model: str) -> Path:
         folder = self._folder / model
-        folder.mkdir(mode=0o700, exist_ok=True)
+        _make_private(self._root, self._folder, folder)  # another program may have removed them
         return folder
 
     def _touch(self, segments: Tokens[Segment]) -> None:
@@ -245,6 +244,12 @@ class PrefixDisk:
         for path in self._folder.glob(f"*/*{PART_SUFFIX}"):
             if not _is_alive(path.stem.rpartition(".")[2]):
                 path.unlink(missing_ok=True)
+
+
+def _make_private(*folders: Path) -> None:
+    for folder in folders:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
 
 
 def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], int]:
