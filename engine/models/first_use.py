@@ -32,19 +32,7 @@ _FILES = (
 )
 _MOST_KEPT = 500
 # Signals that a bad file can cause. Any other signal came from outside and says nothing about the file.
-_OWN_SIGNALS = {
-    -number
-    for number in (
-        signal.SIGXCPU,
-        signal.SIGSEGV,
-        signal.SIGABRT,
-        signal.SIGBUS,
-        signal.SIGILL,
-        signal.SIGFPE,
-        signal.SIGTRAP,
-        signal.SIGSYS,
-    )
-}
+_OWN_SIGNALS = {-signal.Signals[f"SIG{name}"] for name in ["XCPU", "SEGV", "ABRT", "BUS", "ILL", "FPE", "TRAP", "SYS"]}
 _KILLED = -signal.SIGKILL  # by a user, or by a system short of memory, perhaps because of the file
 
 _log = logging.getLogger(__name__)

@@ -13,11 +13,11 @@ from pathlib import Path
 import mlx.core as mx
 
 from engine.api.errors import EngineClosed
+from engine.api.pairs import Published
 from engine.drafting.calibration import Tuner
 from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
 from engine.models.memory import most_bytes
-from engine.models.published import Published
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.commands import Change, Close, Command, Count, Load, SetDraft, Submit, Unload
