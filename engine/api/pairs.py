@@ -1,10 +1,18 @@
-"""What two models' files say about drafting with one for the other: values only."""
+"""What is known about drafting with one model for another by their files, or by what is published of the two."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.errors import EngineError
+
+# (folder of the main model, folder of the draft) -> accept rate of a drafted token; 0: not known
+Published = Callable[[str, str], float]
+
+
+def nothing_published(_main: str, _draft: str) -> float:
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True)

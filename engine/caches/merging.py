@@ -147,7 +147,8 @@ class MergedCaches:
         before = iter(self._before)
         for leaf, merged in zip(leaves(caches.layers), leaves(self.layers), strict=True):
             if isinstance(merged, mlx_cache.ArraysCache):
-                leaf.cache = [_row(slot, row) for slot in (next(before) if back else merged.cache)]
+                slots = (_rows(slot, [row]) for slot in (next(before) if back else merged.cache))
+                leaf.cache = [slot if slot is None else mx.contiguous(slot) for slot in slots]
             else:
                 _pour(merged.extract(row), leaf, int(back))
         caches.position = position
@@ -198,10 +199,6 @@ def _joined(slots: Sequence[mx.array | None]) -> mx.array | None:
 
 def _rows(slot: mx.array | None, rows: list[int]) -> mx.array | None:
     return slot if slot is None else slot[rows]
-
-
-def _row(slot: mx.array | None, row: int) -> mx.array | None:
-    return slot if slot is None else mx.contiguous(slot[row : row + 1])
 
 
 def _recurrent(layers: Sequence[Any]) -> list[Any]:

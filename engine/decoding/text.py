@@ -16,7 +16,7 @@ from engine.api.errors import (
     TemplateFailed,
     TokenizerBroken,
 )
-from engine.api.types import Effort, Message, MessageRole, Picture, Request, SpanKind, ToolCall
+from engine.api.types import Effort, Message, MessageRole, Picture, Request, SightRefusal, SpanKind, ToolCall
 from engine.decoding.constraint import Grammar, GrammarPart, compiled, part_of, vocabulary_of
 from engine.decoding.guide import Guide, ThinkingMarkers
 from engine.decoding.sequence import common_prefix
@@ -24,7 +24,8 @@ from engine.decoding.sources import Run, Sources
 from engine.decoding.steps import Steps, joined, probes
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
-from engine.models.vision_config import VisionConfig, refusal_of
+from engine.models.templates import ChatTemplate, Turn
+from engine.models.vision_config import VisionConfig, read_vision_config
 from engine.models.watch import Aborted, Question, TooLong, never
 from engine.vision.values import PictureSpan, framed, spelled
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 _TEXTS = "texts of tokens"  # key of the token texts in `LoadedModel.beside`
 _SHOWS_RESULTS = "whether the template has a place for pictures of results"  # key in `LoadedModel.beside`
 _SEVERAL = "whether the template takes several calls in a turn"  # another one
+_SYSTEM = "whether the template writes a system message"  # another one
+_LATER = "whether the template writes a later system message"  # another one
 _ANNOUNCEMENTS = "lengths of generation prompts"  # another one
 _PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _NOT_SHOWN = "\n\nPicture that is not shown"
@@ -296,6 +299,8 @@ def _rendered(
     vision = _vision_of(model) if _pictures_of(request) else None
     if any(each.tool_calls for each in request.messages):
         request = replace(request, messages=_calls_as_written(request.messages, model, aborted))
+    if any(each.role is MessageRole.SYSTEM for each in request.messages):
+        request = replace(request, messages=tuple(_with_system(request.messages, model, aborted)))
     turns, variables = encoding.apart(partial(_marked, request, model), aborted)
     variables |= {"enable_thinking": request.thinking, "add_generation_prompt": announced}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -341,6 +346,39 @@ def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
     return bool(model.beside[_SEVERAL])
 
 
+def _with_system(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> list[Message]:
+    """System messages for which the template has no place begin the next question, or are questions themselves."""
+    turns: list[Message] = []
+    moved = False  # the last one
+    for at, message in enumerate(messages):
+        joined_to = turns.pop().content + "\n\n" if moved and message.role is not MessageRole.ASSISTANT else ""
+        moved = message.role is MessageRole.SYSTEM and not _writes_system(model, at > 0, aborted)
+        role = MessageRole.USER if moved else message.role
+        turns.append(replace(message, role=role, content=joined_to + message.content))
+    return turns
+
+
+def _writes_system(model: LoadedModel, later: bool, aborted: Question) -> bool:
+    """Gemma 2's template refuses a system message, Qwen3.5's any but the first, and some leave them out."""
+    if model.template is None:
+        return True
+    key = (_SYSTEM, _LATER)[later]
+    if key not in model.beside:
+        user = {"role": "user", "content": "x"}
+        turns = [user, {"role": "assistant", "content": "x"}] if later else []
+        written = _tried(model.template, [*turns, {"role": "system", "content": key}, user], aborted)
+        model.beside[key] = key in written or not _tried(model.template, [*turns, user], aborted)
+    return bool(model.beside[key])
+
+
+def _tried(template: ChatTemplate, turns: Sequence[Turn], aborted: Question, **variables: Any) -> str:
+    """The chat as it is rendered; "" where the template refuses it."""
+    try:
+        return template.render(turns, aborted=aborted, **variables)
+    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
+        return ""
+
+
 def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     if model.template is None:
         return True
@@ -348,11 +386,7 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     answers = [{"role": "tool", "content": "x", "tool_call_id": call.id, "name": "look"} for call in calls]
     asked = {"role": "assistant", "content": "", "tool_calls": list(map(call_as_dict, calls))}
     tools = [{"type": "function", "function": _PROBE}]
-    try:
-        model.template.render([{"role": "user", "content": "x"}, asked, *answers], tools=tools, aborted=aborted)
-    except (Exception, TooLong):  # noqa: BLE001  whatever a template raises
-        return False
-    return True
+    return bool(_tried(model.template, [{"role": "user", "content": "x"}, asked, *answers], aborted, tools=tools))
 
 
 def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:
@@ -429,7 +463,8 @@ def _marked(request: Request, model: LoadedModel) -> tuple[list[dict[str, Any]],
 def _vision_of(model: LoadedModel) -> VisionConfig:
     """The model's vision tower. Raises CannotSee."""
     if model.vision is None:
-        raise CannotSee(model.info.folder, refusal_of(model.info.folder))
+        read_vision_config(model.info.folder)  # raises what its files say
+        raise CannotSee(model.info.folder, SightRefusal.LEFT_OUT)
     return model.vision
 
 
@@ -460,9 +495,12 @@ def _as_dict(message: Message, model: LoadedModel, marked: Callable[[Any], Any])
 
 
 def _marked_reply(text: str, model: LoadedModel, marked: Callable[[str], str]) -> str:
-    """Other programs may keep thinking as the beginning of a reply's text: only its two markers are the model's own."""
+    """Other programs may keep thinking as the beginning of a reply's text: only its two markers are the model's own.
+
+    Templates of models that also mark answers take no markers in a text.
+    """
     opens, closes = _thinking_markers(model)
-    before, found, rest = text.partition(opens) if opens else (text, "", "")
+    before, found, rest = text.partition(opens) if opens and not model.unsaid else (text, "", "")
     if not found or before.strip():
         return marked(text)
     thinking, closer, answer = rest.partition(closes)

@@ -24,6 +24,7 @@ from typing import Any
 import mlx.core as mx
 import mlx_lm
 
+from engine.api.pairs import Published, nothing_published
 from engine.api.types import ForwardTimes
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import append_rows, make_checkpoint, needs_checkpoints, rows_between
@@ -36,7 +37,6 @@ from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel
 from engine.models.memory import lacks
 from engine.models.openblas import is_in_front
-from engine.models.published import Published, nothing_published
 
 _log = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from engine.api.pairs import Published, nothing_published
 from engine.drafting.controller import History
 from engine.drafting.text_kind import TextKind
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel
-from engine.models.published import Published, nothing_published
 
 _log = logging.getLogger(__name__)
 

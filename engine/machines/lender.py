@@ -188,17 +188,14 @@ class Lender:
 
     def _serve(self, connection: Caller) -> None:
         try:
-            with connection.socket, suppress(OSError, WireEnded, WireBroken):
-                self._shake_hands(connection)
+            ends = suppress(OSError, WireEnded, WireBroken)
+            with connection.socket, ends, connection.secured(self._identity) as secure:
+                secure.send(bytes([PROTOCOL]))
+                self._talk(*relayed(secure, SILENT_S), connection)
         except Exception as error:  # noqa: BLE001  this connection alone ends
             _log.error("a connection to another machine failed: %s", type(error).__name__)
         finally:
             self.callers.remove(connection)
-
-    def _shake_hands(self, connection: Caller) -> None:
-        with connection.secured(self._identity) as secure:
-            secure.send(bytes([PROTOCOL]))
-            self._talk(*relayed(secure, SILENT_S), connection)
 
     def _is_paired(self, machine: Machine) -> bool:
         """Still: the command line removes one in a process of its own."""

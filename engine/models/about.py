@@ -27,7 +27,10 @@ from engine.models.model_files import (
 
 _HEAD_BYTES = 16 * KIB
 _MOST_LANGUAGES = 40
-_THINKS = re.compile(r"enable_thinking|<think>|reasoning_content|reasoning_effort|<\|channel\|>")
+_THINKS = re.compile(
+    r"enable_thinking|[<:]think>|\[THINK\]|to=self|reasoning_content|reasoning_effort"
+    r"|<\|(?:channel|START_THINKING|inner_prefix)\|>"
+)
 TAKES_TOOLS = re.compile(r"\btools\b")
 # What templates contain from which mlx-lm infers the syntax of calls: all texts of a line. It looks for some of them in
 # the vocabulary too, which is known once the model is loaded.
@@ -96,7 +99,7 @@ def template_text(folder: Path) -> str:
         path = folder / "chat_template.jinja"
         if path.is_file():
             return read_limited(path, TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
-        for name in ("chat_template.json", "tokenizer_config.json"):
+        for name in ("tokenizer_config.json", "chat_template.json"):
             if (folder / name).is_file():
                 given = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
                 if given:

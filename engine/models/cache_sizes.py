@@ -230,15 +230,6 @@ def _row_of_block(fields: _Fields, block: object) -> int:
     return 2 * fields.heads // shared * fields.head if attends and type(shared) is int and shared > 0 else 0
 
 
-def _windows(fields: _Fields) -> list[_Layer]:
-    return _mixed(fields, _Layer(fields.full_row), _Layer())
-
-
-def _loops(fields: _Fields) -> list[_Layer]:
-    window = _Layer(fields.row, fields.number("loop_window_size"), fields.row)
-    return [window] * fields.layers
-
-
 def _latent(fields: _Fields) -> list[_Layer]:
     return [_Layer(fields.latent_row)] * fields.layers
 
@@ -250,10 +241,6 @@ def _latent_wide(fields: _Fields) -> list[_Layer]:
         + fields.number("v_head_dim", default=fields.head)
     )
     return [_Layer(fields.heads * head)] * fields.layers
-
-
-def _latent_indexed(fields: _Fields) -> list[_Layer]:
-    return [_Layer(fields.latent_row + 2 * fields.number("index_head_dim"))] * fields.layers
 
 
 def _keys_indexed(fields: _Fields) -> list[_Layer]:
@@ -337,18 +324,16 @@ def _recurrent_units(fields: _Fields) -> list[_Layer]:
     return [window if kind == "window" else state for kind in fields.kinds()]
 
 
-def _token_shifts(fields: _Fields) -> list[_Layer]:
-    return [_Layer(state=2 * fields.width, wide_state=fields.width * fields.head)] * fields.layers
-
-
 _LAYERS_OF: Mapping[Caches, Callable[[_Fields], list[_Layer]]] = {
     Caches.KEYS: _keys,
-    Caches.WINDOWS: _windows,
-    Caches.LOOPS: _loops,
+    Caches.WINDOWS: lambda fields: _mixed(fields, _Layer(fields.full_row), _Layer()),
+    Caches.LOOPS: lambda fields: [_Layer(fields.row, fields.number("loop_window_size"), fields.row)] * fields.layers,
     Caches.LATENT: _latent,
     Caches.LATENT_WIDE: _latent_wide,
     Caches.LATENT_TWICE: lambda fields: _latent(fields) * 2,
-    Caches.LATENT_INDEXED: _latent_indexed,
+    Caches.LATENT_INDEXED: lambda fields: (
+        [_Layer(fields.latent_row + 2 * fields.number("index_head_dim"))] * fields.layers
+    ),
     Caches.KEYS_INDEXED: _keys_indexed,
     Caches.COMPRESSED: _compressed,
     Caches.DELTA: _delta,
@@ -359,5 +344,7 @@ _LAYERS_OF: Mapping[Caches, Callable[[_Fields], list[_Layer]]] = {
     Caches.SHORT_CONVOLUTIONS: _short_convolutions,
     Caches.CONVOLVED_WINDOWS: _convolved_windows,
     Caches.RECURRENT_UNITS: _recurrent_units,
-    Caches.TOKEN_SHIFTS: _token_shifts,
+    Caches.TOKEN_SHIFTS: lambda fields: (
+        [_Layer(state=2 * fields.width, wide_state=fields.width * fields.head)] * fields.layers
+    ),
 }

@@ -1,4 +1,5 @@
-"""Thinking and tool calls by a tokenizer's `response_template` for transformers, where mlx-lm has no parser for it.
+"""Thinking and tool calls by a tokenizer's `response_template` for transformers, where mlx-lm has no parser for it; and
+the thinking of families that are published without one and that mlx-lm does not know.
 
 Only fields that begin and end with plain text, or with patterns that do, are used. The text between is parsed by
 transformers. Its patterns come from the folder: their length and repetitions are limited, and so is the time of each
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -26,6 +27,24 @@ _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
 _THINKING = ("reasoning_content", "thinking", "reasoning")  # names of the field in templates
 _PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
 _MEANING = frozenset(".^$*+?{}[]|()")  # characters with a special meaning in patterns
+# By added tokens that no other family has all of: what opens and closes thinking, and the marks around answers.
+_UNDECLARED: Mapping[tuple[str, ...], tuple[str, str, tuple[str, ...]]] = {
+    ("<|channel|>",): (  # gpt-oss
+        "<|channel|>analysis<|message|>",
+        "<|end|>",
+        ("<|start|>assistant", "<|channel|>final<|message|>", "<|channel|>commentary<|message|>", "<|end|>"),
+    ),
+    ("<|eom|>", "<|message|>"): (  # Muse
+        " to=self<|message|>",
+        "<|eom|>",
+        ("<|start|>assistant to=user<|message|>", "<|start|>assistant to=commentary<|message|>", "to=user<|message|>"),
+    ),
+    ("[THINK]",): ("[THINK]", "[/THINK]", ()),  # Magistral, Ministral 3
+    ("<seed:think>",): ("<seed:think>", "</seed:think>", ()),  # Seed-OSS
+    ("<mm:think>",): ("<mm:think>", "</mm:think>", ()),  # MiniMax M3
+    ("<|inner_prefix|>",): ("<|inner_prefix|>", "<|inner_suffix|>", ()),  # Apertus
+    ("<|START_THINKING|>",): ("<|START_THINKING|>", "<|END_THINKING|>", ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),
+}
 
 _log = logging.getLogger(__name__)
 
@@ -39,13 +58,13 @@ content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
 
 
 def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
-    """Add the declared thinking and tool-call markers to mlx-lm's wrapper of a tokenizer.
+    """Add the markers of thinking and calls that are declared, or known here, to mlx-lm's wrapper of a tokenizer.
 
     Returns the marks around answers, which are no part of them.
     """
     declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
     if declared is None or tokenizer.has_tool_calling:
-        return ()
+        return _adopt_known(tokenizer)
     try:
         fields = _checked(declared)
         calls = _calls(declared, fields)
@@ -62,6 +81,18 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
         _set(tokenizer, "tool_call", (calls.start, calls.end))
         tokenizer._tool_parser = calls  # noqa: SLF001
     return marks
+
+
+def _adopt_known(tokenizer: Any) -> tuple[str, ...]:
+    if tokenizer.has_thinking:
+        return tuple(tokenizer.structural_markers)
+    added = set(getattr(tokenizer, "added_tokens_encoder", ()))
+    for signs, (opens, closes, around) in _UNDECLARED.items():
+        if added.issuperset(signs):
+            _set(tokenizer, "think", (opens, closes))
+            tokenizer._think_start = opens.lstrip()  # noqa: SLF001  a reply begins without a space
+            return around
+    return ()
 
 
 def _set(tokenizer: Any, name: str, ends: tuple[str, str]) -> None:

@@ -32,19 +32,7 @@ _FILES = (
 )
 _MOST_KEPT = 500
 # Signals that a bad file can cause. Any other signal came from outside and says nothing about the file.
-_OWN_SIGNALS = {
-    -number
-    for number in (
-        signal.SIGXCPU,
-        signal.SIGSEGV,
-        signal.SIGABRT,
-        signal.SIGBUS,
-        signal.SIGILL,
-        signal.SIGFPE,
-        signal.SIGTRAP,
-        signal.SIGSYS,
-    )
-}
+_OWN_SIGNALS = {-signal.Signals[f"SIG{name}"] for name in ["XCPU", "SEGV", "ABRT", "BUS", "ILL", "FPE", "TRAP", "SYS"]}
 _KILLED = -signal.SIGKILL  # by a user, or by a system short of memory, perhaps because of the file
 
 _log = logging.getLogger(__name__)
@@ -68,7 +56,7 @@ class FirstUse:
         if status is None:
             on_try()
             status = yield from self._tried(folder)
-            if status is None or status in OUR_FAULTS or _ended_from_outside(status):
+            if status is None or status in OUR_FAULTS or (status < 0 and status not in {*_OWN_SIGNALS, _KILLED}):
                 level = logging.WARNING if status in OUR_FAULTS else logging.INFO
                 _log.log(level, "a tokenizer could not be tried to the end: %s", status)
                 return
@@ -114,11 +102,6 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
     finally:
         child.kill()
         child.wait()
-
-
-def _ended_from_outside(status: int) -> bool:
-    """Whether the process was ended by a signal that the files cannot have caused."""
-    return status < 0 and status not in {*_OWN_SIGNALS, _KILLED}
 
 
 def _problem(status: int) -> str:

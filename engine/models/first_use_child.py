@@ -128,8 +128,9 @@ def _templates(folder: Path) -> list[str]:
     found: list[str] = []
     with suppress(FileError, UnicodeDecodeError):
         found.append(read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode())
-    named = object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
-    return [*found, *template_texts(named)]
+    for name in ("tokenizer_config.json", "chat_template.json"):
+        found += template_texts(object_in(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template"))
+    return found
 
 
 def run(folder: str, how: str = "") -> NoReturn:

@@ -5,7 +5,8 @@ Runs on the engine thread only. Never executes code from a model's folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import re
+from collections.abc import Callable, Collection, Generator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +16,8 @@ from typing import Any, Protocol
 import mlx.core as mx
 from huggingface_hub.errors import StrictDataclassError
 from mlx_lm import utils as mlx_utils
+from mlx_lm.tokenizer_utils import BPEStreamingDetokenizer
+from tokenizers.decoders import ByteLevel
 from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
 from engine.api.errors import (
@@ -28,6 +31,8 @@ from engine.api.errors import (
 from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
+from engine.caches.hooks import hooked_for_good
+from engine.models.about import template_text
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
 from engine.models.declared import adopt_declared
@@ -36,6 +41,7 @@ from engine.models.first_use import FirstUse
 from engine.models.fit import LEAST_CONTEXT_TOKENS
 from engine.models.inspect import inspect_model
 from engine.models.memory import MemoryNeed
+from engine.models.model_files import CONFIG_LIMIT_BYTES, entries, object_in
 from engine.models.networks import EightBits, Held, LoadedPart, checked, guarded, model_identity, reading
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
@@ -45,6 +51,9 @@ from engine.models.watch import Question, TooLong, never
 
 # mlx-lm's parsers of calls for which `decoding/call_grammars.py` has a grammar.
 KNOWN_CALLS = frozenset({"json_tools", "mistral", "qwen3_coder", "glm47", "gemma4"})
+_SPACE = "Ġ"  # as vocabularies of bytes spell it
+# Entries of configs with tokens that stand for pictures and sounds in prompts.
+_PLACES = re.compile(r"(?:image|audio|video|bo[ia]|eo[ia])_token_(?:id|index)")
 
 
 class DraftTranslation:
@@ -205,6 +214,8 @@ def loading(
     unsaid = read_text(lambda: adopt_declared(tokenizer)) if main is None else ()
     if inspect_model(path) != info or model_identity(path, info) != part.identity:
         raise ModelChanged(info.folder)
+    if main is None:
+        read_text(lambda: _rule_out_places(path, part.network, width, tokenizer.eos_token_ids))
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
     model = replace(model, eight_bits=part.eight_bits)
@@ -274,15 +285,42 @@ def _logit_width(network: Any) -> int:
     return int(logits.shape[-1])
 
 
+def _rule_out_places(path: Path, network: Any, width: int, ends: Collection[int]) -> None:
+    """No reply has what stands for a picture or a sound, or is suppressed by the folder: some models write it into
+    plain text now and then.
+    """
+    config = mlx_utils.load_config(path)
+    suppressed = entries(object_in(path / "generation_config.json", CONFIG_LIMIT_BYTES), "suppress_tokens")
+    found = [value for key, value in config.items() if _PLACES.fullmatch(key)] + suppressed
+    tokens = {*(_token_ids(found, width) or ())} - {*ends}
+    if not tokens:
+        return
+    mask = mx.zeros(width, mx.bool_)
+    mask[mx.array(sorted(tokens))] = True
+
+    def without(_network: Any, run: Callable[..., mx.array], *arguments: Any, **keywords: Any) -> mx.array:
+        logits = run(*arguments, **keywords)
+        return mx.where(mask, mx.array(mx.finfo(logits.dtype).min, logits.dtype), logits)
+
+    hooked_for_good(network, without)
+
+
 def _load_tokenizer(path: Path, width: int) -> Any:
     """The tokenizer, without end tokens outside the network's vocabulary."""
     config = mlx_utils.load_config(path)
     eos = _token_ids(config.get("eos_token_id"), width)
     load = partial(mlx_utils.load_tokenizer, path, eos_token_ids=eos)
+    # Mistral's older folders cut words otherwise than its models were trained with.
+    settings: dict[str, Any] = {"trust_remote_code": False, "fix_mistral_regex": True}
     try:
-        tokenizer = load({"trust_remote_code": False})
+        tokenizer = load(settings)
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
-        tokenizer = load({"trust_remote_code": False, "config": _usual_config(str(config.get("model_type")))})
+        kind = str(config.get("model_type"))  # which is all that a tokenizer needs
+        settings["config"] = CONFIG_MAPPING[kind]() if kind in CONFIG_MAPPING else PreTrainedConfig()
+        tokenizer = load(settings)
+    if not tokenizer.has_chat_template and (template := template_text(path)):  # in a file for processors alone
+        tokenizer = load(settings | {"chat_template": template})
+    _decode_bytes(tokenizer)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
     texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply copies it
@@ -291,9 +329,13 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     return tokenizer
 
 
-def _usual_config(model_type: str) -> PreTrainedConfig:
-    """A config with the model type alone, which is all that a tokenizer needs."""
-    return CONFIG_MAPPING[model_type]() if model_type in CONFIG_MAPPING else PreTrainedConfig()
+def _decode_bytes(tokenizer: Any) -> None:
+    """WORKAROUND: some folders have SentencePiece's decoder for tokens spelt in bytes: every space would be a Ġ."""
+    backend = backend_of(tokenizer)
+    space = None if backend is None else backend.token_to_id(_SPACE)
+    if space is not None and backend.token_to_id("▁") is None and _SPACE in tokenizer.decode([space]):
+        backend.decoder = ByteLevel()
+        tokenizer._detokenizer = BPEStreamingDetokenizer(tokenizer._tokenizer)  # noqa: SLF001
 
 
 def _token_ids(value: object, width: int) -> list[int] | None:

@@ -91,11 +91,6 @@ def _at_most(most: int) -> int:
     return most if free is None else min(most, held + free)
 
 
-def kept_caches_bytes(share: float) -> int:
-    """The limit of kept caches; they are evicted first when memory is short."""
-    return int(share * most_bytes())
-
-
 def is_short() -> bool:
     """Whether memory is short. What `set_aside` reserves prevents loading a model, and ends no reply."""
     return is_nearly(_at_most(most_bytes()))

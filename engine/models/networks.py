@@ -178,7 +178,9 @@ def reading(
     network = read(lambda: _build_network(path), builds=path)
     yield
     held: Held | None = None if cut is None else read(lambda: cut(network))
-    tower = (0, 0) if vision is None else read(lambda: _tower_need(path, vision))
+    tower = (0, 0)
+    if vision is not None:
+        tower = read(lambda: ((2 if widens() else 1) * tower_bytes(path), encoding_bytes(vision)))
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers).with_tower(*tower))
     if held is not None:
@@ -191,10 +193,6 @@ def reading(
     if eight_bits is not None:
         eight_bits = read(lambda: _eight_bits(network, tower, wide_layers(network)))
     return LoadedPart(network, make_caches, need, identity, eight_bits)
-
-
-def _tower_need(path: Path, vision: VisionConfig) -> tuple[int, int]:
-    return (2 if widens() else 1) * tower_bytes(path), encoding_bytes(vision)
 
 
 def _eight_bits(network: Any, tower: tuple[int, int], wide: Collection[int] = ()) -> EightBits | None:
@@ -250,11 +248,6 @@ def check_memory(info: ModelInfo, need: MemoryNeed, beside_bytes: int) -> None:
     available = in_all - beside_bytes
     if needed > available:
         raise ModelTooLarge(info.folder, needed, max(0, available), context, max(0, most_bytes() - in_all))
-
-
-def has_room(nbytes: int) -> bool:
-    """Whether weights and what is held beside them have room."""
-    return nbytes <= available_bytes()
 
 
 def widens() -> bool:

@@ -37,7 +37,8 @@ def put_in_front(library: Path = LIBRARY) -> bool:
     global _loaded  # noqa: PLW0603  a loaded library stays loaded
     _loaded = True
     if "OPENBLAS_NUM_THREADS" not in os.environ:
-        loaded.scipy_openblas_set_num_threads(max(1, _physical_cores() - 1))
+        cores = {_core(processor) for processor in os.sched_getaffinity(0)}  # two threads of one share its arithmetic
+        loaded.scipy_openblas_set_num_threads(max(1, len(cores) - 1))
     return True
 
 
@@ -48,11 +49,6 @@ def has_openblas() -> bool:
 
 def is_in_front() -> bool:
     return _loaded
-
-
-def _physical_cores() -> int:
-    """Cores that this process may use; two threads of one core share its arithmetic."""
-    return len({_core(processor) for processor in os.sched_getaffinity(0)})
 
 
 def _core(processor: int) -> str:

@@ -62,7 +62,8 @@ def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairC
     found = _compared(main, draft, tables, same)
     refusal = draft_refusal(main, draft, None if same else found.shared_tokens)
     if refusal is None and tables is not None and not found.cut_alike:
-        found = replace(found, probes=(probes := _probed(main_path, draft_path, tables)), cut_alike=_all_alike(probes))
+        probes = _probed(main_path, draft_path, tables)
+        found = replace(found, probes=probes, cut_alike=all(probe.alike for probe in probes) if probes else None)
     return replace(
         checked,
         error=refusal,
@@ -112,10 +113,6 @@ def _probed(main: Path, draft: Path, tables: tuple[TokenTable, TokenTable]) -> t
         Probe(language, len(left[language]), len(right[language]), left[language] == right[language])
         for language in PROBES
     )
-
-
-def _all_alike(probes: tuple[Probe, ...]) -> bool | None:
-    return all(probe.alike for probe in probes) if probes else None
 
 
 def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:

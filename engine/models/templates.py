@@ -63,7 +63,7 @@ class ChatTemplate:
 
         Raises a jinja2.TemplateError, TooLong, Aborted when `aborted` returns True, or what the template raises.
         """
-        turns = [dict(turn) for turn in turns]
+        turns = [_with_thinking(turn) for turn in turns]
         if unfinished:
             turns[-1]["content"] += _UNFINISHED
         with watched(self._limit_s, aborted):
@@ -78,6 +78,13 @@ class ChatTemplate:
 def _compiled(source: str) -> jinja2.Template:
     """Compiling takes longer than rendering, and a draft often has the template of its main model."""
     return _Environment().from_string(source)
+
+
+def _with_thinking(turn: Turn) -> Turn:
+    """A copy with the reasoning under gpt-oss's name, too, but beside a call's text: its template refuses both."""
+    reasoning = turn.get("reasoning_content")
+    named = {"thinking": reasoning} if reasoning and not (turn.get("tool_calls") and turn["content"]) else {}
+    return {**named, **turn}
 
 
 def _cut(text: str, last: str) -> str:

@@ -287,15 +287,6 @@ def tower_name(tower: Tower | None, name: str) -> str:
     return next((name[len(prefix) :] for prefix in prefixes if name.startswith(prefix)), "")
 
 
-def refusal_of(folder: str) -> SightRefusal:
-    """Why the model cannot see pictures."""
-    try:
-        read_vision_config(folder)
-    except CannotSee as error:
-        return error.why
-    return SightRefusal.LEFT_OUT
-
-
 def read_vision_config(folder: str) -> VisionConfig:
     """The vision part by the small files alone. Raises CannotSee."""
     path = Path(folder)

@@ -81,16 +81,13 @@ class _Watch:
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> _Watch | None:
         if event == "call" and frame.f_code is self._counted:
-            self._count()
+            self._calls_left -= 1
+            if self._calls_left < 0:
+                raise TooLong("too many parts")
         if (now := time.monotonic()) >= self._next_look:
             self._next_look = now + _BETWEEN_S
             self._look()
         return self if frame.f_code.co_filename not in self._by_calls else None
-
-    def _count(self) -> None:
-        self._calls_left -= 1
-        if self._calls_left < 0:
-            raise TooLong("too many parts")
 
     def _look(self) -> None:
         if self._aborted():

@@ -64,9 +64,7 @@ class PrefixDisk:
         self._root = folder
         self._folder = folder / _version()
         self._known: dict[Path, dict[str, Segment]] = {}
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for kept in (folder, self._folder):
-            kept.chmod(0o700)
+        _make_private(folder, self._folder)
         self._remove_leftovers()
         self._evict()
 
@@ -85,9 +83,10 @@ class PrefixDisk:
 
         A chat so large that it would evict all others, and then its own beginning, is not written.
         """
+        missing = self._missing(sequence)
         if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return
-        for start, end in self._missing(sequence):
+        for start, end in missing:
             yield from self._write(sequence, start, end)
         self._evict()
 
@@ -141,7 +140,8 @@ class PrefixDisk:
         checkpoint = None
         for segment, upto in route.parts:
             rows, noted = self._read(segment)
-            segments.append(_part(rows, here - segment.start, upto - segment.start))
+            first, end = (at - segment.start for at in (here, upto))
+            segments.append([[stored[..., first:end, :] for stored in arrays] for arrays in rows])
             here = upto
             checkpoint = noted if segment is route.checkpoint else checkpoint
         if route.checkpoint is not None and checkpoint is None:
@@ -199,7 +199,7 @@ class PrefixDisk:
 
     def _model_folder(self, model: str) -> Path:
         folder = self._folder / model
-        folder.mkdir(mode=0o700, exist_ok=True)
+        _make_private(self._root, self._folder, folder)  # another program may have removed them
         return folder
 
     def _touch(self, segments: Tokens[Segment]) -> None:
@@ -246,6 +246,12 @@ class PrefixDisk:
                 path.unlink(missing_ok=True)
 
 
+def _make_private(*folders: Path) -> None:
+    for folder in folders:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+
+
 def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], int]:
     """Consecutive segments from `here`, and the position up to which their rows are the conversation's."""
     chosen: list[Part] = []
@@ -255,10 +261,6 @@ def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], i
             chosen.append((segment, shared))
             reach = shared
     return chosen, reach
-
-
-def _part(rows: Rows, first: int, end: int) -> Rows:
-    return [[stored[..., first:end, :] for stored in arrays] for arrays in rows]
 
 
 def _bytes(found: Mapping[Path, os.stat_result]) -> int:

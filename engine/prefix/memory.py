@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 from weakref import WeakSet
 
 from engine.caches.checkpoints import bytes_in, can_truncate, copy_beginning, needs_checkpoints, truncate
@@ -41,13 +41,6 @@ class KeptSequence:
     leaving: bool = False  # its model is no longer loaded: evicted once it is written
 
 
-class DrafterCache(Protocol):
-    """The drafter's cache of a running reply, with hidden states that wait to be read."""
-
-    @property
-    def waiting_bytes(self) -> int: ...
-
-
 class PrefixStore:
     def __init__(
         self,
@@ -62,7 +55,7 @@ class PrefixStore:
         self._disk = disk
         self._open_disk = open_disk
         self._may_write = disk is not None  # False after a failure, until the next `put`
-        self.readers: WeakSet[DrafterCache] = WeakSet()  # the drafters' caches of running replies
+        self.readers: WeakSet[Any] = WeakSet()  # the drafters' caches of running replies
         self.kept: list[KeptSequence] = []  # least recently used first
         self._writing: tuple[KeptSequence, Generator[None]] | None = None
 
@@ -156,10 +149,11 @@ class PrefixStore:
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Free memory at once, least recently used first, other programs' before the user's; False if none is left."""
-        if self.kept:
-            self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
-        return bool(self.kept)
+        """Free memory at once, least recently used first, other programs' before the user's; False if none is there."""
+        if not self.kept:
+            return False
+        self._drop(next((kept for kept in self.kept if kept.sequence.owner), self.kept[0]))
+        return True
 
     def save(self, patience_s: float) -> None:
         """Write what is not on disk yet, for at most `patience_s` seconds; before models are dropped."""

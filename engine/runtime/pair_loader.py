@@ -25,7 +25,8 @@ from engine.cluster.plan import plan_with
 from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, Slices, loading, release_memory
-from engine.models.networks import LoadProgress, has_room, widens
+from engine.models.memory import available_bytes
+from engine.models.networks import LoadProgress, widens
 from engine.models.watch import Question
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.commands import Load, SetDraft, Unload, refusal
@@ -246,7 +247,7 @@ class PairLoader:
             self.drop(sink)
         elif self._scheduler.draft is not None:
             held = [model.held_bytes for model in (self._scheduler.main, self._scheduler.draft) if model is not None]
-            if not has_room(weight_bytes + sum(held)):
+            if weight_bytes + sum(held) > available_bytes():
                 self._drop_draft(sink)
 
     def _drop_draft(self, sink: Sink) -> None:

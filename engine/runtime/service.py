@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
 from engine.api.events import Event, ModelEvent, OwnThread, Queued, Sink, StationChanged
 from engine.api.modes import RankMode
+from engine.api.pairs import Published, nothing_published
 from engine.api.ranks import Helping, RankPlan
 from engine.api.station import StationPlace, StationState
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.models import mlx_build
 from engine.models.openblas import put_in_front
-from engine.models.published import Published, nothing_published
 from engine.runtime.commands import (
     Change,
     Close,

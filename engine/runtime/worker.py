@@ -13,11 +13,11 @@ from pathlib import Path
 import mlx.core as mx
 
 from engine.api.errors import EngineClosed
+from engine.api.pairs import Published
 from engine.drafting.calibration import Tuner
 from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
-from engine.models.memory import kept_caches_bytes
-from engine.models.published import Published
+from engine.models.memory import most_bytes
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.commands import Change, Close, Command, Count, Load, SetDraft, Submit, Unload
@@ -47,7 +47,7 @@ def make_worker(
         None if cache_folder is None else cache_folder / name for name in ("calibration", "prefixes", "tried.json")
     )
     open_disk = partial(_open_disk, prefixes, cache_disk_bytes)
-    store = PrefixStore(kept_caches_bytes(cache_memory_share), open_disk(), open_disk=open_disk)
+    store = PrefixStore(int(cache_memory_share * most_bytes()), open_disk(), open_disk=open_disk)
     return EngineThread(
         Scheduler(Tuner(calibration, published), store), post, ends, FirstUse(tried), light_drafters=light_drafters
     )

@@ -52,7 +52,7 @@ class ModelVision:
         self.config = config
         self._folder = model.info.folder
         self._identity = model.identity
-        self._text: JsonObject = getattr(model.network.args, "text_config", {})
+        text: JsonObject = getattr(model.network.args, "text_config", {})
         access = ModelAccess(model.network)
         self.embedding = access.embedding
         self.scale = access.scale
@@ -63,7 +63,8 @@ class ModelVision:
         if config.mutual is Mutual.IN_WINDOWS:
             self.mutual = [layer for layer in self.layers if layer.layer_type == "sliding_attention"]
             self.reach = body_of(model.network).window_size
-        sections = self._sections()
+        rope = object_at(text, "rope_parameters") or object_at(text, "rope_scaling")
+        sections = [each for each in entries(rope, "mrope_section") if type(each) is int]
         turned = [module for name, module in model.network.named_modules() if name.endswith("self_attn.rope")]
         self.ropes: list[Any] = turned if len(sections) == 3 else []
         lanes = _in_turns if config.tower is Tower.QWEN else _one_after_another
@@ -134,10 +135,6 @@ class ModelVision:
             require_unchanged(self._folder, self._identity)
             self._tensors = tensors
         return self._tensors
-
-    def _sections(self) -> list[int]:
-        rope = object_at(self._text, "rope_parameters") or object_at(self._text, "rope_scaling")
-        return [each for each in entries(rope, "mrope_section") if type(each) is int]
 
 
 class SequencePictures:

@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
+from tokenizers import AddedToken
 from transformers.utils.chat_parsing import parse_response
 
-from engine import SpanKind
-from engine.decoding.text import TextDecoder, encode
+from engine import Message, MessageRole, Request, SpanKind
+from engine.decoding.text import TextDecoder, encode, prompt_tokens
 from engine.decoding.tool_calls import ToolSyntax
 from engine.models.declared import adopt_declared
 from engine.models.loading import LoadedModel
 from tests.engine.conftest import Zoo
 from tests.helpers.loading import load_model
+from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
 
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -91,7 +93,7 @@ def declaring(model: LoadedModel, declared: dict[str, Any]) -> LoadedModel:
 
 def read(model: LoadedModel, text: str) -> dict[str, Any]:
     """As the message of transformers' parser."""
-    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
+    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]) if model.tokenizer.has_tool_calling else None)
     spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish()
     said = {kind: "".join(span.text for span in spans if span.kind is kind).strip() for kind in SpanKind}
     calls = [{"name": span.call.name, "arguments": json.loads(span.call.arguments)} for span in spans if span.call]
@@ -124,6 +126,51 @@ def test_a_reply_is_read_as_transformers_reads_it(main: LoadedModel, declared: d
     expected = theirs(declared, text)
     assert read(declaring(main, declared), text) == expected
     assert expected["calls"] or expected["content"]
+
+
+CHANNEL = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
+MUSE = ("<|start|>", "<|message|>", "<|eom|>")
+KIMI = ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")
+COMMAND = ("<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [
+        (CHANNEL, f"{HARMONY}<|channel|>final<|message|>Well."),
+        (("[THINK]", "[/THINK]"), "[THINK]Look first.[/THINK]Well."),
+        (("<seed:think>", "</seed:think>"), "<seed:think>Look first.</seed:think>Well."),
+        (COMMAND, "<|START_THINKING|>Look first.<|END_THINKING|><|START_RESPONSE|>Well.<|END_RESPONSE|>"),
+        (MUSE, " to=self<|message|>Look first.<|eom|><|start|>assistant to=user<|message|>Well."),
+        (
+            KIMI,
+            "<|open|>think<|sep|>Look first.<|close|>think<|sep|><|open|>response<|sep|>Well.<|close|>response<|sep|>",
+        ),
+    ],
+    ids=["gpt-oss", "Mistral", "Seed", "Command", "Muse", "Kimi K3"],
+)
+def test_thinking_of_families_that_declare_nothing_is_no_answer(
+    tmp_path: Path, tokens: tuple[str, ...], text: str
+) -> None:
+    model = with_tokens(tmp_path, *tokens)
+    assert read(model, text) == {"thinking": "Look first.", "content": "Well.", "calls": []}
+    assert model.info.ends_thinking
+
+
+def test_what_was_once_shown_with_its_marks_is_text_in_later_prompts(tmp_path: Path) -> None:
+    """Templates with such marks of their own refuse them in a reply's text, and would read them as the model's."""
+    model = with_tokens(tmp_path, *CHANNEL)
+    shown = Message(MessageRole.ASSISTANT, f"{HARMONY}<|channel|>final<|message|>Well.")
+    asked = Message(MessageRole.USER, "why?")
+    tokens = prompt_tokens(Request(messages=(asked, shown, asked)), model)
+    assert not {*tokens} & {model.tokenizer.convert_tokens_to_ids(word) for word in CHANNEL}
+
+
+def with_tokens(folder: Path, *words: str) -> LoadedModel:
+    tokenizer = byte_tokenizer()
+    tokenizer.add_special_tokens([AddedToken(word, special=True) for word in words])
+    config = qwen3_config(num_hidden_layers=1)
+    return load_model(save(build(config), config, folder, tokenizer))
 
 
 def changed(**changes: Any) -> dict[str, Any]:

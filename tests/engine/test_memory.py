@@ -37,6 +37,7 @@ from engine.decoding.sequence import Sequence
 from engine.models import fit, loading, memory, networks
 from engine.models.loading import LoadedModel
 from engine.models.memory import MemoryNeed
+from engine.runtime import pair_loader
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine import batch_harness as batches
@@ -74,7 +75,6 @@ def test_what_other_programs_hold_is_not_available(folders: dict[str, Path], mon
     assert found == [(12, False), (12, False), (6, False), (4, False)]
     monkeypatch.setattr(mx, "get_cache_memory", lambda: 0)
     assert memory.is_short()
-    assert memory.kept_caches_bytes(0.5) == 6 * GIB
 
 
 def test_a_model_that_other_programs_leave_no_room_for_is_refused_with_what_they_hold(
@@ -136,7 +136,8 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
             told.append(TextDelta)
             client.engine.set_draft(draft, sink)
 
-    monkeypatch.setattr(networks, "available_bytes", lambda: both + there_is_room * main.need.weight_bytes)
+    for module in (networks, pair_loader):
+        monkeypatch.setattr(module, "available_bytes", lambda: both + there_is_room * main.need.weight_bytes)
     monkeypatch.setattr(networks, "handfuls", lambda network: ((Handful(w), told) for w, told in handfuls(network)))
     monkeypatch.setattr(mx, "eval", noted)
     assert client.run(replace(asked, speculation=Speculation.fixed(4)), swap).tokens == plain
@@ -204,6 +205,18 @@ def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: p
     monkeypatch.setattr("engine.runtime.pair.is_short", lambda: store.nbytes > 0)
     (end,) = run(scheduler, tuple(reversed(PROMPT)))
 
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.LENGTH
+
+
+def test_the_last_kept_cache_goes_before_a_running_reply_does(
+    scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(scheduler, PROMPT)
+    store = scheduler.pair.store
+    begun: list[Event] = []
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: bool(begun) and store.nbytes > 0)
+    (end,) = run(scheduler, tuple(reversed(PROMPT)), on_event=begun.append)
     assert isinstance(end, Finished)
     assert end.reason is FinishReason.LENGTH
 

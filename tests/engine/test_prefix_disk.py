@@ -322,6 +322,16 @@ def test_a_damaged_file_is_ignored_and_removed(
     assert cached(model, tmp_path) in {0, len(CHAT) // 2, len(CHAT) - 1}
 
 
+def test_a_folder_that_another_program_has_removed_is_made_again(dense: LoadedModel, tmp_path: Path) -> None:
+    """Programs that clean disks empty the folders of caches while an app runs."""
+    folder = tmp_path / "prefixes"
+    disk = PrefixDisk(folder)
+    shutil.rmtree(folder)
+    write(dense, disk)
+    assert cached(dense, folder) == len(CHAT) - 1
+    assert {path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*"), *folder.glob("*/*/"))} == {0o700}
+
+
 @pytest.mark.expect_log("a kept cache does not fit")
 def test_a_file_that_is_cut_once_it_is_checked_is_not_used(
     model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

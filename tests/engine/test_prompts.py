@@ -38,13 +38,15 @@ def made(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    """Without a template."""
-    folder = made(tmp_path_factory.mktemp("plain"))
+    return load_model(without_template(made(tmp_path_factory.mktemp("plain"))))
+
+
+def without_template(folder: Path) -> Path:
     settings = folder / "tokenizer_config.json"
     told = json.loads(settings.read_text())
     del told["chat_template"]
     settings.write_text(json.dumps(told))
-    return load_model(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +87,35 @@ def test_the_template_gets_the_whole_chat(
 ) -> None:
     """A reply is announced, but one that goes on; no token begins the text but what the template writes."""
     assert text(model, chat(*turns, thinking=thinking)) == written
+
+
+def test_a_template_in_a_processors_file_is_the_models(tmp_path: Path) -> None:
+    """Pixtral's folders have no other: their chats were joined messages, and pictures had no place."""
+    folder = without_template(made(tmp_path))
+    (folder / "chat_template.json").write_text(json.dumps({"chat_template": TEMPLATE}))
+    assert text(load_model(folder), chat((USER, "a"))) == "False|user: a\nassistant: <done>"
+
+
+@pytest.mark.parametrize("refuses", ["{{ raise_exception('no') }}", "{% continue %}"], ids=["refused", "left out"])
+def test_a_system_message_for_which_the_template_has_no_place_begins_the_first_question(
+    model: LoadedModel, refuses: str
+) -> None:
+    """As Gemma 2's refuses it, with which no chat with a system prompt could be had."""
+    begin = "{% for m in messages %}"
+    template = TEMPLATE.replace(begin, f"{begin}{{% if m.role == 'system' %}}{refuses}{{% endif %}}")
+    other = replace(with_template(model, template), beside={})
+    asked = chat((SYSTEM, "be brief"), (USER, "a"), (ASSISTANT, "b"), (USER, "c"))
+    assert text(other, asked) == "False|user: be brief\n\na\nassistant: b\nuser: c\nassistant: <done>"
+
+
+def test_a_later_system_message_that_the_template_refuses_begins_the_next_question(model: LoadedModel) -> None:
+    """As Qwen3.5's refuses it: requests of programs that remind a model in the middle of a chat had no reply."""
+    begin = "{% for m in messages %}"
+    refuses = "{% if m.role == 'system' and not loop.first %}{{ raise_exception('no') }}{% endif %}"
+    other = replace(with_template(model, TEMPLATE.replace(begin, begin + refuses)), beside={})
+    turns = (SYSTEM, "s"), (USER, "a"), (SYSTEM, "b"), (ASSISTANT, "c"), (SYSTEM, "d"), (USER, "e")
+    expected = "system: s\nuser: a\nuser: b\nassistant: c\nuser: d\n\ne\n"
+    assert text(other, chat(*turns)) == f"False|{expected}assistant: <done>"
 
 
 def test_without_a_template_the_messages_are_joined(plain: LoadedModel) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -106,6 +107,21 @@ def test_renders_as_transformers_does(name: str, turns: list[dict[str, str]]) ->
         assert outcome(lambda said=variables: ours.render(turns, **said)) == expected
 
 
+THOUGHTS = (  # as gpt-oss's template reads them
+    "{% for m in messages %}{% if m.tool_calls and m.content and m.thinking %}{{ raise_exception('both') }}{% endif %}"
+    "{{ m.role }}({{ m.thinking }}){{ m.content }}{% endfor %}"
+)
+
+
+def test_thoughts_have_the_name_that_gpt_oss_has_for_them() -> None:
+    turns: list[dict[str, Any]] = [TURNS[1], {"role": "assistant", "content": "Yes.", "reasoning_content": "So."}]
+    rendered = ChatTemplate(THOUGHTS, {}).render(turns)
+    assert rendered == tokenizer_with(THOUGHTS).apply_chat_template(turns, tokenize=False)
+    assert rendered.endswith("assistant(So.)Yes.")
+    turns[1]["tool_calls"] = [{"function": {"name": "look"}}]
+    assert ChatTemplate(THOUGHTS, {}).render(turns).endswith("assistant()Yes.")
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize("name", [name for name, source in GOOD_TEMPLATES.items() if "content" in source])
 def test_an_unfinished_reply_goes_on_as_in_transformers(name: str) -> None:
@@ -140,6 +156,13 @@ def test_a_template_that_computes_or_takes_too_much_in_one_step_is_refused_at_fi
     tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "chat_template.jinja").write_text(REFUSED_TEMPLATES[name])
+    with pytest.raises(TokenizerBroken):
+        for _ in FirstUse().check(tmp_path):
+            pass
+
+
+def test_a_processors_template_is_tried_too(tmp_path: Path) -> None:
+    (tmp_path / "chat_template.json").write_text(json.dumps({"chat_template": REFUSED_TEMPLATES["center"]}))
     with pytest.raises(TokenizerBroken):
         for _ in FirstUse().check(tmp_path):
             pass

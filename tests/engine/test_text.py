@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlx_lm.tokenizer_utils import SPMStreamingDetokenizer
-from tokenizers import AddedToken, Tokenizer, decoders, models
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from engine import Message, MessageRole, Request, Sampling, SpanKind, TextDelta
 from engine.decoding.text import TextDecoder, encode
-from engine.models.loading import LoadedModel
+from engine.models.loading import LoadedModel, _load_tokenizer
 from engine.models.templates import ChatTemplate
 from tests.engine.batch_harness import Harness
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import CHAT_TEMPLATE, build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import CHAT_TEMPLATE, build, byte_tokenizer, qwen3_config, save, save_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +183,46 @@ def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
     first, second = pieces.index("▁a"), pieces.index("b")
     told = [span.text for token in (first, model.logit_width - 1, second) for span in reply.push(token)]
     assert told == ["a", "b"]
+
+
+@pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
+def test_what_stands_for_a_sound_is_never_written(tmp_path: Path, file: str) -> None:
+    """Gemma 4 12B writes <audio|> in the middle of a text."""
+    config = qwen3_config(num_hidden_layers=1)
+    save(build(config), config, tmp_path)
+
+    def likeliest() -> int:
+        return int(load_model(tmp_path).network(mx.array([[1]]))[0, -1].argmax().item())
+
+    first = likeliest()
+    named = config | {"eoa_token_id": first} if file == "config.json" else {"suppress_tokens": [first, "x", -1]}
+    (tmp_path / file).write_text(json.dumps(named))
+    assert likeliest() != first
+
+
+def test_tokens_of_bytes_are_read_as_bytes_whatever_decoder_a_folder_has(tmp_path: Path) -> None:
+    """Converted folders of Mistral's have SentencePiece's: each space was shown as Ġ."""
+    tokenizer = byte_tokenizer()
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    config = qwen3_config(num_hidden_layers=1)
+    model = load_model(save(build(config), config, tmp_path, tokenizer))
+    text = "안녕, a b\n"
+    assert spans(model, text)[SpanKind.ANSWER] == text
+    assert model.tokenizer.decode(encode(text, model)) == text
+
+
+def test_mistrals_words_are_cut_as_its_models_were_trained(tmp_path: Path) -> None:
+    """Folders of 2025 have a pattern that does not cut before a capital letter."""
+    pieces = [*pre_tokenizers.ByteLevel.alphabet(), "eB", *(f"~{at}" for at in range(100_000))]
+    tokenizer = Tokenizer(models.BPE({piece: at for at, piece in enumerate(pieces)}, [("e", "B")]))
+    words = pre_tokenizers.Split(Regex(r"\p{L}+"), "isolated")
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([words, level])
+    tokenizer.decoder = decoders.ByteLevel()
+    save_tokenizer(tmp_path, tokenizer)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "mistral"}))
+    mended = _load_tokenizer(tmp_path, len(pieces))
+    assert [mended.decode([token]) for token in mended.encode("eBay")] == list("eBay")
 
 
 def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: LoadedModel) -> None:
