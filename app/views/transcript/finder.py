@@ -32,7 +32,8 @@ _HIDDEN_CHARS = 4000  # more between two letters is not looked beyond
 _TOP: Address = (-1, 0, 0)
 _CLEAR_PX = 24  # distance of a result from the edges of the page
 # Markdown that may be between adjacent visible letters.
-_HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
+_MARKS = re.compile(r"[\[\]*_`~\\$\s]")
+_HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|" + _MARKS.pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +199,12 @@ class WantedWords:
         """Whether the message may match, so that it has to be cut into parts."""
         if "&" in text or "\\u" in text:  # letters in another spelling
             return True
-        wanted = [fold(_HIDDEN.sub("", word)) for word in self.words]
-        folded = fold(_HIDDEN.sub("", text))
-        return any(not word or word in folded for word in wanted)
+        # In code and questions an address is shown.
+        for hidden in (_HIDDEN, _MARKS) if "](" in text or "][" in text else (_HIDDEN,):
+            folded = fold(hidden.sub("", text))
+            if any(fold(hidden.sub("", word)) in folded for word in self.words):
+                return True
+        return False
 
     def counted(
         self, texts: Iterable[tuple[Address, object]], before: dict[Address, PartRead], *, secondary: bool = False
