@@ -311,3 +311,9 @@ def test_what_looks_like_an_address_is_found_where_it_is_shown(
     harness: TranscriptHarness, qtbot: QtBot, words: str
 ) -> None:
     assert find(harness, qtbot, words).count == 1
+
+
+@pytest.mark.parametrize("harness", [[reply(1, '{"name": "two\\nlines", "of":"Ann"}')]], indirect=True)
+@pytest.mark.parametrize("words", ["two lines", "of: Ann"])
+def test_what_json_spells_otherwise_is_found(harness: TranscriptHarness, qtbot: QtBot, words: str) -> None:
+    assert find(harness, qtbot, words).count == 1

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.markup.block import Block, BlockKind
 from app.markup.document import OBJECT
 from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any, overlap_for, slices
+from app.markup.json_text import may_be_json
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.call_parts import CallLine, CallPart, CallText
@@ -197,7 +198,7 @@ class WantedWords:
 
     def may_be_in(self, text: str) -> bool:
         """Whether the message may match, so that it has to be cut into parts."""
-        if "&" in text or "\\u" in text:  # letters in another spelling
+        if "&" in text or "\\u" in text or may_be_json(text):  # letters in another spelling
             return True
         # In code and questions an address is shown.
         for hidden in (_HIDDEN, _MARKS) if "](" in text or "][" in text else (_HIDDEN,):
