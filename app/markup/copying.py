@@ -140,13 +140,17 @@ def _markdown_run(run: _Run) -> str:
         return text.replace(OBJECT, f"${str(tex).strip()}$")
     if form.boolProperty(NOTE):
         return f"[^{text}]"
+    address = form.anchorHref()
+    if address and (text == address or cited(address)):
+        return text
+    return f"[{_formatted(text, form)}]({address})" if address else _formatted(text, form)
+
+
+def _formatted(text: str, form: QTextCharFormat) -> str:
     if form.boolProperty(CODE):
         fence = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
         apart = " " if text.startswith("`") or text.endswith("`") else ""
         return f"{fence}{apart}{text}{apart}{fence}"
-    if form.isAnchor():
-        address = form.anchorHref()
-        return text if text == address or cited(address) else f"[{text.translate(_MARKED)}]({address})"
     inner = text.strip()
     if not inner:
         return text
