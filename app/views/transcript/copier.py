@@ -41,11 +41,12 @@ class _CopiedText:
         self._selection = selection
         self._markdown = markdown
 
-    def of(self, item: MessageItem, row: int) -> str:
+    def of(self, item: MessageItem, row: int, *, answer_only: bool = False) -> str:
         if self._selection.takes_all_of(row) and (self._markdown or item.message.from_user):
             return item.message.written
         pieces: list[_Piece] = []
-        for piece in (piece for part in item.parts for piece in self._pieces(part)):
+        parts = filter(item.is_of_answer, item.parts) if answer_only else item.parts
+        for piece in (piece for part in parts for piece in self._pieces(part)):
             if pieces and piece.code is not None and pieces[-1].code is not None and not piece.glue:
                 pieces[-1] = replace(pieces[-1], text=pieces[-1].text + piece.text)
             else:
@@ -157,10 +158,12 @@ class Copier:
             self.copy_text(message.written)
 
     def _copy_as_text(self, message_id: int) -> None:
-        """Copy the message as text without Markdown."""
+        """Copy the message as text without Markdown; without thinking and calls that are open."""
         whole = TranscriptSelection(self._model)
         whole.select_message(message_id)
-        self.copy_text(self._read(whole))
+        for row in whole.rows():
+            copied = _CopiedText(self.context, whole, markdown=False)
+            self.copy_text(copied.of(self.item(row), row, answer_only=True))
 
     def _on_act(self, message_id: int, act: str) -> None:
         if act == COPY_PLAIN:
