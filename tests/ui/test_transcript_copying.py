@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -106,6 +107,14 @@ def test_plain_text_is_that_of_the_answer_alone(open_transcript: Opener) -> None
     still()
     _as_plain_text(harness)
     assert QGuiApplication.clipboard().text() == "The answer."
+
+
+def test_plain_text_of_a_long_table_has_its_words(open_transcript: Opener) -> None:
+    rows = [{"name": f"a.b_{number}", "n": number} for number in range(3000)]
+    harness = open_transcript([question(1), reply(2, json.dumps(rows))])
+    _as_plain_text(harness)
+    copied = QGuiApplication.clipboard().text()
+    assert [number for number in range(3000) if f"a.b_{number}" not in copied] == []
 
 
 def test_nor_does_a_chat_template(qtbot: QtBot, told: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Copying from the transcript: the selection, a message, or a card's code, as text or as Markdown."""
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -73,7 +74,10 @@ class _CopiedText:
         """Code may begin in one section and end in another."""
         source = unread.body.text[unread.section.start : unread.section.end]
         if unread.section.fence is None and "```" not in source and "~~~" not in source:
-            yield _Piece(source.strip("\n"), "\n\n")
+            message = self._context.message_of(part.message_id)
+            is_table = message is not None and json_text.may_be_json(message.text) and unread.body.text != message.text
+            plain = html.unescape(source) if is_table and not self._markdown else source
+            yield _Piece(plain.strip("\n"), "\n\n")
             return
         for block in blocks_of(unread):
             yield self._block(part, block, (0, None))
