@@ -134,7 +134,7 @@ def _tree(value: Any, depth: int) -> Iterator[str]:
     indent = "  " * depth
     named = isinstance(value, dict)
     for name, each in value.items() if named else enumerate(value, 1):
-        label = f"**{_escaped(str(name)) or ' '}**" if named else ""
+        label = f"**{_escaped(str(name)) or '–'}**" if named else ""
         nested = isinstance(each, dict | list) and bool(each)
         if nested and depth < _DEEPEST:
             yield f"{indent}- {label or name}"

@@ -146,6 +146,10 @@ def test_markdown_has_every_word_and_none_of_their_marks() -> None:
     assert "$" not in shown
 
 
+def test_a_name_without_letters_is_a_dash() -> None:
+    assert as_markdown({"": "x", " ": [1]}).splitlines() == ["- **–**: x", "- **–**", "  - 1"]
+
+
 def test_a_long_table_comes_in_pieces_with_heads() -> None:
     shown = as_markdown([{"a": str(row)} for row in range(1000)])
     pieces = shown.split("\n\n")
