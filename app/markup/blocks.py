@@ -199,7 +199,7 @@ class Splitter:
         tokens = parse(complete, streaming=True)
         items = [token.map[0] for token in tokens if token.type == "list_item_open" and token.level == 1 and token.map]
         if len(items) > 1:
-            kept = "".join(complete.splitlines(keepends=True)[: items[-1]])
+            kept = complete.removesuffix(complete.split("\n", items[-1])[-1])
             self._freeze(split(kept, streaming=True), items[-1], joined=True)
 
     def _cut_long_tail(self) -> bool:

@@ -1,12 +1,14 @@
 """Ranges of documents as text or as Markdown, by reading back what `DocumentBuilder` wrote."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextTable
 
-from app.markup.document import CODE, HEADING, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_BARS, RULE
+from app.markup.block import LIST, QUOTE
+from app.markup.document import CODE, HEADING, INSIDE, MARKER, NOTE, OBJECT, RULE
 from app.markup.inline_formula import TEX
 from app.markup.lines import blocks_in, fragments
 from app.markup.links import cited
@@ -67,11 +69,19 @@ def _between(above: QTextBlock, block: QTextBlock) -> str:
     """An item follows the one above; all else is a paragraph of its own, in the same quotes."""
     first = next(iter(fragments(block)), None)
     is_item = first is not None and first.charFormat().boolProperty(MARKER)
-    forms = above.blockFormat(), block.blockFormat()
-    if is_item and all(form.intProperty(LIST_DEPTH) for form in forms):
+    insides = [_inside(above), _inside(block)]
+    if is_item and all(LIST in inside for inside in insides):
         return "\n"
-    quotes = min(len(form.property(QUOTE_BARS) or []) for form in forms)
-    return f"\n{('> ' * quotes).rstrip()}\n"
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(*insides, strict=False))
+    return f"\n{_indent(kind for kind, _ in shared).rstrip()}\n"
+
+
+def _inside(block: QTextBlock) -> str:
+    return str(block.blockFormat().property(INSIDE) or "")
+
+
+def _indent(inside: Iterable[str]) -> str:
+    return "".join("> " if each == QUOTE else _STEP for each in inside)
 
 
 def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTextBlock, list[_Run]]]:
@@ -116,21 +126,18 @@ def _plain(run: _Run) -> str:
 
 def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
     form = block.blockFormat()
-    quote = "> " * len(form.property(QUOTE_BARS) or [])
+    inside = _inside(block)
     if form.boolProperty(RULE):
-        return quote + "---"
-    indent = _STEP * max(0, form.intProperty(LIST_DEPTH) - 1)
+        return _indent(inside) + "---"
     marker = ""
     if runs and runs[0].form.boolProperty(MARKER):
         mark = runs[0].text.strip("\u00a0")
-        mark = f"[^{mark}]:" if form.boolProperty(NOTE) and not form.intProperty(LIST_DEPTH) else _TASKS.get(mark, mark)
-        marker = f"{mark} "
+        marker = f"{_TASKS.get(mark, mark)} " if inside.endswith(LIST) else f"[^{mark}]: "
+        inside = inside[:-1]
         runs = runs[1:]
-    elif form.intProperty(LIST_DEPTH) or form.boolProperty(NOTE):
-        indent += _STEP
     heading = "#" * form.intProperty(HEADING)
-    text = "".join(map(_markdown_run, runs)).replace("\n", f"\n{quote}{indent}{' ' * len(marker)}")
-    return f"{quote}{indent}{marker}{heading}{' ' if heading else ''}{text}"
+    text = "".join(map(_markdown_run, runs)).replace("\n", f"\n{_indent(inside)}{' ' * len(marker)}")
+    return f"{_indent(inside)}{marker}{heading}{' ' if heading else ''}{text}"
 
 
 def _markdown_run(run: _Run) -> str:
@@ -140,13 +147,17 @@ def _markdown_run(run: _Run) -> str:
         return text.replace(OBJECT, f"${str(tex).strip()}$")
     if form.boolProperty(NOTE):
         return f"[^{text}]"
+    address = form.anchorHref()
+    if address and (text == address or cited(address)):
+        return text
+    return f"[{_formatted(text, form)}]({address})" if address else _formatted(text, form)
+
+
+def _formatted(text: str, form: QTextCharFormat) -> str:
     if form.boolProperty(CODE):
         fence = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
         apart = " " if text.startswith("`") or text.endswith("`") else ""
         return f"{fence}{apart}{text}{apart}{fence}"
-    if form.isAnchor():
-        address = form.anchorHref()
-        return text if text == address or cited(address) else f"[{text.translate(_MARKED)}]({address})"
     inner = text.strip()
     if not inner:
         return text

@@ -22,7 +22,8 @@ from PySide6.QtGui import (
     QTextTable,
 )
 
-from app.markup.block import QUOTE
+from app.markup.block import LIST, QUOTE
+from app.markup.block import NOTE as IN_NOTE
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey, Formulas, FormulaState, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
@@ -42,9 +43,9 @@ RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizo
 CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
 
 HEADING = QTextFormat.Property.UserProperty.value + 9  # of a block: its level, from 1
-LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it is in
+INSIDE = QTextFormat.Property.UserProperty.value + 10  # of a block, as `Block.inside`
 MARKER = QTextFormat.Property.UserProperty.value + 11  # of characters: a list item's bullet or number
-NOTE = QTextFormat.Property.UserProperty.value + 12  # of a block: it belongs to a note; of characters: a note's mark
+NOTE = QTextFormat.Property.UserProperty.value + 12  # of characters: a note's mark
 QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far the bars of its quotes are indented
 
 QUOTE_STEP_PX = 16
@@ -63,8 +64,7 @@ _CLOSERS = frozenset({"bullet_list_close", "ordered_list_close", "blockquote_clo
 @dataclass(slots=True)
 class _Container:
     indent_px: float
-    quote: bool = False
-    note: bool = False
+    kind: str = LIST
     marker: str = ""
 
 
@@ -82,11 +82,11 @@ class _Containers:
     @property
     def are_secondary(self) -> bool:
         """Whether text in them has the secondary colour."""
-        return any(container.quote or container.note for container in self._stack)
+        return any(container.kind != LIST for container in self._stack)
 
     @property
     def is_note(self) -> bool:
-        return self._stack[-1].note
+        return self._stack[-1].kind == IN_NOTE
 
     def follow(self, tokens: Sequence[Token], position: int) -> None:
         """Update for a token that opens or closes one, or begins an item."""
@@ -94,10 +94,10 @@ class _Containers:
         if token.type in ("bullet_list_open", "ordered_list_open"):
             self._stack.append(_Container(self._list_indent_px(tokens[position:])))
         elif token.type == "blockquote_open":
-            self._stack.append(_Container(QUOTE_STEP_PX * self._style.scale, quote=True))
+            self._stack.append(_Container(QUOTE_STEP_PX * self._style.scale, QUOTE))
         elif token.type == "footnote_reference_open":
             label = "" if token.meta.get("continued") else str(token.meta["label"])
-            self._stack.append(_Container(self._at_least_a_step(label), note=True, marker=label))
+            self._stack.append(_Container(self._at_least_a_step(label), IN_NOTE, label))
         elif token.type in _CLOSERS:
             self._stack.pop()
         elif token.type == "list_item_open" and not token.meta.get("continued"):
@@ -119,21 +119,17 @@ class _Containers:
         block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
         block.setLeftMargin(sum(container.indent_px for container in self._stack))
         block.setTopMargin(round((4 if tight or self._stack else 12) * self._style.scale))
-        bars = self._bars()
-        notes = sum(container.note for container in self._stack)
-        if bars:
+        if bars := self._bars():
             block.setProperty(QUOTE_BARS, bars)
-        if notes:
-            block.setProperty(NOTE, True)
-        if len(self._stack) > len(bars) + notes:
-            block.setProperty(LIST_DEPTH, len(self._stack) - len(bars) - notes)
+        if self._stack:
+            block.setProperty(INSIDE, "".join(container.kind for container in self._stack))
         if marker:
             block.setTextIndent(-self._metrics.horizontalAdvance(marker + _GAP))
         return block
 
     def _bars(self) -> list[float]:
         starts = accumulate((container.indent_px for container in self._stack), initial=0.0)
-        return [start for container, start in zip(self._stack, starts, strict=False) if container.quote]
+        return [start for container, start in zip(self._stack, starts, strict=False) if container.kind == QUOTE]
 
     def _list_indent_px(self, tokens: Sequence[Token]) -> float:
         level = tokens[0].level

@@ -134,7 +134,7 @@ def _tree(value: Any, depth: int) -> Iterator[str]:
     indent = "  " * depth
     named = isinstance(value, dict)
     for name, each in value.items() if named else enumerate(value, 1):
-        label = f"**{_escaped(str(name)) or ' '}**" if named else ""
+        label = f"**{_escaped(str(name)) or '–'}**" if named else ""
         nested = isinstance(each, dict | list) and bool(each)
         if nested and depth < _DEEPEST:
             yield f"{indent}- {label or name}"
@@ -155,7 +155,7 @@ class ShownReply:
         self._lines = Indented()
 
     def of(self, text: str, *, growing: bool, raw: bool) -> str:
-        """`raw`: as JSON, also when it is complete. What is no JSON is returned as it is."""
+        """`raw`: as JSON, also when it is complete. What is no JSON is returned as it is, or has words after it."""
         if not may_be_json(text):
             return text
         if self._key == (growing, raw) and text is self._source and self._shown:
@@ -167,6 +167,8 @@ class ShownReply:
         value = None if growing or raw else read(text)
         markdown = "" if value is None else as_markdown(value)
         self._shown = markdown or FENCE + self._lines.text(text, complete=not growing)
+        if self._lines.is_followed:
+            self._shown = text
         return self._shown
 
 
@@ -175,6 +177,7 @@ class Indented:
 
     def __init__(self) -> None:
         self.read = 0  # characters of the source
+        self.is_followed = False  # there are words after the value
         self._kept = ""  # of the source, whose part may go on
         self._lines: list[str] = []
         self._depth = 0
@@ -200,6 +203,8 @@ class Indented:
     def _put(self, word: str) -> None:
         if word.isspace():
             return
+        if word not in "{}[],:" and self._depth <= 0:
+            self.is_followed = True
         if word in "}]":
             self._depth -= 1
             if not self._opened:

@@ -109,6 +109,12 @@ def test_what_a_model_does_not_know_is_shown_as_what_it_does(app: AppHarness, qt
     assert offered(app) == ["Off", "Normal", "✓ Up to 1,500 tokens"]
 
 
+def test_a_model_s_name_is_shown_with_its_signs(app: AppHarness) -> None:
+    button = app.window.composer.effort
+    button.show_effort("off", ("off", "normal"), "R&D 8B", own=True)
+    assert button.menu().actions()[-1].text() == "Use for All Chats with R&&D 8B"
+
+
 def test_by_keyboard_alone(app: AppHarness, qtbot: QtBot) -> None:
     composer = app.window.composer
     composer.take_focus()

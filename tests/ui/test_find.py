@@ -300,3 +300,20 @@ def test_what_markdown_hides_takes_linear_time(unit: str) -> None:
 
 def test_addresses_are_hidden_from_what_is_looked_for() -> None:
     assert _HIDDEN.sub("", "a[b](https://c.d/e)f [g][h] `i`") == "abfgi"
+
+
+SHOWN = "```py\ndp[i][weight] = handlers[key](event)\n```\n\nAnd ![a picture](https://example.org/heron.png)"
+
+
+@pytest.mark.parametrize("harness", [[reply(1, SHOWN)]], indirect=True)
+@pytest.mark.parametrize("words", ["weight", "[weight]", "event", "(event)", "[i][weight] = h", "picture"])
+def test_what_looks_like_an_address_is_found_where_it_is_shown(
+    harness: TranscriptHarness, qtbot: QtBot, words: str
+) -> None:
+    assert find(harness, qtbot, words).count == 1
+
+
+@pytest.mark.parametrize("harness", [[reply(1, '{"name": "two\\nlines", "of":"Ann"}')]], indirect=True)
+@pytest.mark.parametrize("words", ["two lines", "of: Ann"])
+def test_what_json_spells_otherwise_is_found(harness: TranscriptHarness, qtbot: QtBot, words: str) -> None:
+    assert find(harness, qtbot, words).count == 1

@@ -22,12 +22,12 @@ from app.view_models.chat_options import Scope
 from app.view_models.machines import AskingState, PlanView
 from app.view_models.model_list import PairState
 from app.views.chats.trash_window import TrashWindow
+from app.views.settings import advanced
 from app.views.settings.machines import MachinesPage
 from app.views.settings.schema_field import SchemaField
 from app.views.settings.server import ServerPage
 from app.views.shell.help_menu import ReportDialog
 from app.views.shell.option_form import OptionForm
-from app.views.widgets.cards import SettingRow
 from app.views.widgets.fields import NumberField
 from engine import (
     Helping,
@@ -380,12 +380,14 @@ def test_what_quick_ask_has_sent_does_not_go_on_in_a_new_chat(app: AppHarness, q
 # What is not so now
 
 
-def test_a_search_finds_no_row_that_is_hidden(app: AppHarness) -> None:
-    window = app.show_settings()
-    named = {each.name for each in window.places()}
-    hidden = {row.name.text() for row in window.findChildren(SettingRow) if row.isHidden()}
-    assert "Another port" in hidden
-    assert not named & hidden
+def test_a_search_finds_nothing_that_is_hidden(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advanced, "can_use_openblas", lambda: False)
+    with open_app(tmp_path, qtbot) as app:
+        window = app.show_settings()
+        places = [(each, window.pages[each.page]) for each in window.places() if each.page in window.pages]
+        hidden = {place.name for place, page in places if not place.spot.isVisibleTo(page)}
+        assert hidden == {window.advanced.fusion_row.name.text()}
+        assert not {place.name for place, _ in places} & {"Another port", window.advanced.openblas_row.name.text()}
 
 
 # Programs

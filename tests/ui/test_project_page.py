@@ -11,7 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.storage.project_files import FileState, ProjectFile
+from app.theme import Theme
 from app.view_models.chat_options import Scope
+from app.views.shell.project_files import ProjectFilesCard
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
 from tests.helpers.stillness import still
@@ -199,6 +202,18 @@ def test_files_are_dropped_on_the_page_or_on_the_folder(
     app.window.project_page.form.new_button.click()
     still()
     assert app.window.composer.project.text() == "Tea · 3 files"
+
+
+def test_a_file_that_comes_as_another_goes_is_the_last(qtbot: QtBot) -> None:
+    """Of more than are listed, the next one."""
+    card = ProjectFilesCard(Theme())
+    qtbot.addWidget(card)
+    card.show()
+    files = [ProjectFile(number, f"{number}.txt", "", 9, 0, 0, 9, FileState.READY) for number in range(4)]
+    card.show_files(files[:3], (), 4)
+    card.show_files(files[1:], (), 3)
+    still()
+    assert sorted(card.lines, key=lambda number: card.lines[number].y()) == [1, 2, 3]
 
 
 def test_the_meter_says_what_is_the_project_s(app: AppHarness, qtbot: QtBot, tea: int) -> None:

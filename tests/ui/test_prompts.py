@@ -106,6 +106,14 @@ def test_a_preset_is_used_by_its_name(app: AppHarness, offered: PromptList) -> N
     assert app.chats.options.here.system_prompt == "You are a poet."
 
 
+def test_many_prompts_leave_room_for_a_new_one(app: AppHarness, offered: PromptList) -> None:
+    for number in range(10):
+        app.chats.prompts.put(SavedPrompt(f"P{number}", "text"))
+    QTest.keyClicks(edit_of(app), "/")
+    assert len(rows(offered)) == 8
+    assert rows(offered)[-2:] == ["New Prompt…", "Edit Prompts…"]
+
+
 def dialog_of(app: AppHarness) -> PromptDialog:
     (dialog,) = app.window.findChildren(PromptDialog)
     return dialog

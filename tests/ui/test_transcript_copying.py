@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.parts import PartKind
 from app.views.widgets import clipboard
 from app.views.widgets.message_edit import MessageEdit
+from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
 
 _HOSTILE = "Say `ls \x1b[31m\u202ex`\n\n```sh\nrm\x00 \x1b[8m-r\x1b[0m\n```\n\nWell \x1b[2Jthen"
@@ -95,6 +97,24 @@ def test_what_has_nothing_of_the_kind_is_copied_as_it_is(open_transcript: Opener
     harness = open_transcript([question(1, "Question"), reply(2, words)])
     _by_footer(harness)
     assert (QGuiApplication.clipboard().text(), told) == (words, [])
+
+
+def test_plain_text_is_that_of_the_answer_alone(open_transcript: Opener) -> None:
+    message = reply(2, "The **answer**.")
+    message.thinking = "Hidden thoughts"
+    harness = open_transcript([question(1), message])
+    harness.view.context.fold_requested.emit(2)
+    still()
+    _as_plain_text(harness)
+    assert QGuiApplication.clipboard().text() == "The answer."
+
+
+def test_plain_text_of_a_long_table_has_its_words(open_transcript: Opener) -> None:
+    rows = [{"name": f"a.b_{number}", "n": number} for number in range(3000)]
+    harness = open_transcript([question(1), reply(2, json.dumps(rows))])
+    _as_plain_text(harness)
+    copied = QGuiApplication.clipboard().text()
+    assert [number for number in range(3000) if f"a.b_{number}" not in copied] == []
 
 
 def test_nor_does_a_chat_template(qtbot: QtBot, told: list[str]) -> None:

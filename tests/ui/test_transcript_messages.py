@@ -449,3 +449,8 @@ def test_a_message_that_cannot_be_shown(open_transcript: Opener, qtbot: QtBot, m
     still()
     assert texts(harness) == ["Two"]
     assert [part.content for part in harness.parts(PartKind.BUBBLE)] == [Bubble("One"), Bubble("Three")]
+
+
+def test_code_with_other_line_ends_is_shown_whole(open_transcript: Opener) -> None:
+    code = code_of(open_transcript([reply(1, "```js\none\u2028two\u2028three\n```")])).text
+    assert code.height() >= code.document().size().height()

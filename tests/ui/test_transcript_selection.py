@@ -12,7 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.markup.block import Block
 from app.view_models.transcript import ReplyStatus
+from app.views.transcript.parts import Part
 from app.views.transcript.selection import TextPlace
 from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import ReadOnlyText
@@ -265,6 +267,38 @@ def test_tables_and_formulas_are_selected_too(open_transcript: Opener, qtbot: Qt
     assert QGuiApplication.clipboard().text() == expected
     drag(harness, point(harness, "one"), point(harness, "two", behind=True))
     assert lit(harness) == ["one|1", "two"]
+
+
+def select_from(harness: TranscriptHarness, words: str) -> None:
+    """From these words of the first message to the end."""
+    harness.scroll_to(0)
+    part = next(part for part in harness.view.items[0].parts if part.address is not None and words in text_of(part))
+    assert part.address is not None
+    place = TextPlace(1, part.address, text_of(part).index(words))
+    harness.view.selection.begin(place, place)
+    end = TextPlace(harness.model.messages[-1].id, (1 << 40, 0, 0), 0)
+    harness.view.selection.extend(end, end)
+
+
+def text_of(part: Part) -> str:
+    return part.content.text if isinstance(part.content, Block) else ""
+
+
+def test_code_with_fences_is_copied_within_longer_ones(open_transcript: Opener) -> None:
+    source = "````markdown\nA list:\n```py\nx = 1\n```\n````\n\nthe end"
+    harness = open_transcript([reply(1, source)])
+    select_from(harness, "list")
+    harness.view.copier.copy_selection(markdown=True)
+    assert QGuiApplication.clipboard().text() == source.replace("A list", "list")
+
+
+def test_long_code_is_copied_with_each_of_its_lines(open_transcript: Opener) -> None:
+    lines = [f"value_{number} = {number}" for number in range(3000)]
+    harness = open_transcript([reply(1, "```py\n" + "\n".join(lines) + "\n```\n")])
+    select_from(harness, "value_1 =")
+    assert copied(harness).splitlines() == lines[1:]
+    harness.view.copier.copy_selection(markdown=True)
+    assert QGuiApplication.clipboard().text().splitlines() == ["```py", *lines[1:], "```"]
 
 
 def test_a_message_that_goes_takes_the_selection_along(open_transcript: Opener) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.markup.json_text import Indented, as_csv, as_markdown, may_be_json, read, table_of
+from app.markup.json_text import FENCE, Indented, ShownReply, as_csv, as_markdown, may_be_json, read, table_of
 
 ODD = [
     "",
@@ -146,6 +146,10 @@ def test_markdown_has_every_word_and_none_of_their_marks() -> None:
     assert "$" not in shown
 
 
+def test_a_name_without_letters_is_a_dash() -> None:
+    assert as_markdown({"": "x", " ": [1]}).splitlines() == ["- **–**: x", "- **–**", "  - 1"]
+
+
 def test_a_long_table_comes_in_pieces_with_heads() -> None:
     shown = as_markdown([{"a": str(row)} for row in range(1000)])
     pieces = shown.split("\n\n")
@@ -159,3 +163,19 @@ def test_a_deep_tree_ends_in_one_line() -> None:
     for _ in range(50):
         value = [value]
     assert len(as_markdown(value).splitlines()) == 9
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1}\n\nis **valid** JSON', "[[1, 2]] is a matrix", "[ ] Buy milk", "{} means none"]
+)
+def test_words_after_what_begins_like_json_are_shown_as_written(text: str) -> None:
+    assert ShownReply().of(text, growing=False, raw=False) == text
+    shown = ShownReply()
+    growing = [shown.of(text[: end + 1], growing=True, raw=False) for end in range(3, len(text))]
+    assert growing[-1] == text
+    assert shown.of(text, growing=False, raw=False) == text
+
+
+@pytest.mark.parametrize("text", ['{"a": 1', '[{"name": "a b", "n":', '{"a": 1}\n{"b": 2}\n', '{"a": "x} y'])
+def test_json_without_words_after_it_is_on_lines(text: str) -> None:
+    assert ShownReply().of(text, growing=False, raw=False).startswith(FENCE)

@@ -339,3 +339,14 @@ def test_ordinary_text_and_a_row_of_emoji_never_wait(text: str) -> None:
 )
 def test_the_end_of_growing_text(tail: str, shown: str) -> None:
     assert presentable(tail) == shown
+
+
+def test_a_long_list_with_other_line_marks_keeps_its_items() -> None:
+    """Python ends a line at these, Markdown does not."""
+    source = "".join(f"- item {number} \x0b of \u2028 many \x85 words\n" for number in range(60))
+    splitter = Splitter()
+    for line in source.splitlines(keepends=True):
+        splitter.append(line)
+    splitter.finish()
+    shown = " ".join(token.content for block in splitter.blocks for token in block.tokens if token.type == "inline")
+    assert [number for number in range(60) if f"item {number} " not in shown] == []

@@ -34,6 +34,9 @@ def test_a_heading_of_a_list_that_is_read_from_the_right_is_indented_from_there(
         "1. One\n\n    More of it\n2. Two\n    - Within\n\n        More of that",
         "9. Nine\n10. Ten\n    - Within ten\n        - Within that\n11. Eleven",
         "> One\n>\n> Two\n>\n> - Three\n>\n>     More of it",
+        "- One\n\n    > Two\n\n    Three",
+        "> - One\n>\n>     > Two",
+        "See [`os.path`](https://docs.example/os) and [**all**](https://docs.example) [of it\\_](https://a.example).",
         "Write `` `code` ``, ``a`b`` and ``` ``x`` ``` for `code`.",
     ],
 )

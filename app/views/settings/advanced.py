@@ -117,7 +117,7 @@ class AdvancedPage(Translated, Page):
             speed.hide()
         reset.add(self._reset_row)
         style.add(self.fusion_row)
-        # Shown only by search: it helps where the system's style has drawing errors.
+        style.shown_by_search = True  # it helps where the system's style has drawing errors
         style.hide()
         self._speculation_heading = self.add_heading()
         self.column.addWidget(self.speculation)

@@ -41,15 +41,24 @@ def places(pages: Mapping[str, QWidget], titles: Mapping[str, str]) -> list[Plac
 
 
 def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
-    """Rows, headings, and named controls that are in no row. A row that is hidden says what is not so now."""
+    """Rows, headings, and named controls that are in no row. What is hidden says what is not so now."""
     rows = page.findChildren(SettingRow)
-    for row in (each for each in rows if not each.isHidden()):
+    for row in (each for each in rows if _is_there(each, page)):
         yield row.name.text(), " ".join([row.explanation.text(), *_choices_of(row.control)]), row, row.control
     yield from _headings(page)
     for control in _controls_of(page):
-        free = not control.isHidden() and not any(row.isAncestorOf(control) for row in rows)
+        free = _is_there(control, page) and not any(row.isAncestorOf(control) for row in rows)
         if free and (name := control.accessibleName() or _words_of(control)):
             yield name, control.accessibleDescription(), control, control
+
+
+def _is_there(widget: QWidget, page: QWidget) -> bool:
+    above: QWidget | None = widget
+    while above is not None and above is not page:
+        if above.isHidden() and not (isinstance(above, Card) and above.shown_by_search):
+            return False
+        above = above.parentWidget()
+    return True
 
 
 def _headings(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
@@ -57,7 +66,7 @@ def _headings(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
     for label in page.findChildren(TextLabel):
         card = label.parentWidget()
         if label.is_heading and label.text() and isinstance(card, Card):
-            control = next((each for each in _controls_of(card) if not each.isHidden()), None)
+            control = next((each for each in _controls_of(card) if _is_there(each, page)), None)
             if control is not None:
                 yield label.text(), "", label, control
 

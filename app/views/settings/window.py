@@ -195,8 +195,10 @@ class SettingsWindow(Translated, OwnFindKey, SideWindow):
         self.show_page(place.page)
         if not (isValid(place.spot) and isValid(place.control)):
             return
-        _reveal(place.spot, self.pages[place.page])
         page = self.pages[place.page]
+        card = place.spot.parentWidget()
+        if isinstance(card, Card) and card.shown_by_search:
+            card.show()
         if (content := page.widget()) is not None:
             content.adjustSize()
             page.ensureWidgetVisible(place.spot, 0, 60)
@@ -284,12 +286,3 @@ class ModelLinksPage(Translated, Page):
         self._where.setText(self.tr("Models are in the sidebar of the main window."))
         self.buttons["yours"].setText(self.tr("Your models"))
         self.buttons["find"].setText(self.tr("Find models"))
-
-
-def _reveal(spot: QWidget, page: QWidget) -> None:
-    """Show a control that is hidden until a search finds it."""
-    above: QWidget | None = spot
-    while above is not None and above is not page:
-        if above.isHidden():
-            above.show()
-        above = above.parentWidget()

@@ -15,7 +15,7 @@ from app.view_models.chat_options import Scope, shown_effort
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.held_keys import Menu, popup_menu
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
+from app.words.formats import fill, in_menu
 from app.words.model_names import human_name
 from app.words.options import option_name, thinking_words
 
@@ -70,7 +70,7 @@ class EffortButton(Translated, IconButton):
             action.setChecked(level == self._value)
             action.triggered.connect(lambda _checked=False, level=level: self._choose(level))
         menu.addSeparator()
-        keep = menu.addAction(fill(self.tr("Use for All Chats with %1"), self._model_name))
+        keep = menu.addAction(fill(self.tr("Use for All Chats with %1"), in_menu(self._model_name)))
         keep.setEnabled(self._own)
         keep.triggered.connect(lambda _checked=False: self._options.keep_for_model("thinking", main))
         return menu

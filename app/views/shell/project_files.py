@@ -71,6 +71,7 @@ class ProjectFilesCard(Translated, Card):
         """
         for number in self.lines.keys() - {each.id for each in shown}:
             line = self.lines.pop(number)
+            self._list.removeWidget(line)
             line.hide()
             line.deleteLater()
         for at, file in enumerate(shown):

@@ -79,7 +79,7 @@ class PromptList(Translated, QWidget):
         self._dismissed = self._dismissed and query is not None
         if query is None and not self._rows:
             return
-        self._rows = [] if query is None or self._dismissed else list(self._found(query))[:_MOST_ROWS]
+        self._rows = [] if query is None or self._dismissed else self._found(query)
         self.list.set_entries([entry for entry, *_ in self._rows])
         self.list.setCurrentRow(0 if self._rows else -1)
         was_shown = self.isVisible()
@@ -90,7 +90,16 @@ class PromptList(Translated, QWidget):
             if not was_shown:
                 self._announce()
 
-    def _found(self, query: str) -> Iterator[Row]:
+    def _found(self, query: str) -> list[Row]:
+        """With room for the last rows, which write prompts."""
+        acts: list[Row] = []
+        if not query:
+            acts.append((PageEntry(self.tr("New Prompt…"), "plus"), "", self.edit_prompts))
+            if stored := self._prompts.all():
+                acts.append((PageEntry(self.tr("Edit Prompts…"), "pencil"), "", partial(self.edit_prompts, stored[0])))
+        return [*list(self._fitting(query))[: _MOST_ROWS - len(acts)], *acts]
+
+    def _fitting(self, query: str) -> Iterator[Row]:
         most = _FAR_PER_WORD * len(query.split())
         for prompt in self._prompts.all():
             far = distance(query, prompt.name)
@@ -102,10 +111,6 @@ class PromptList(Translated, QWidget):
             if far is not None and far <= most:
                 act = partial(self._chats.options.choose_preset, preset["id"])
                 yield PageEntry(preset["name"], "sliders-horizontal", aside=self.tr("Preset")), "", act
-        if not query:
-            yield PageEntry(self.tr("New Prompt…"), "plus"), "", self.edit_prompts
-            if stored := self._prompts.all():
-                yield PageEntry(self.tr("Edit Prompts…"), "pencil"), "", partial(self.edit_prompts, stored[0])
 
     def _choose(self) -> None:
         row = self.list.currentRow()

@@ -117,7 +117,8 @@ class CodePart(PartWidget, QWidget):
         return head + self._text_px(width_px) + foot
 
     def _text_px(self, width_px: int) -> int:
-        return self.text.document().blockCount() * self._line_px + self._bar_px(width_px)
+        lines = self.text.document().blockCount() + self._shown.count(long_lines.LINE_SEPARATOR)
+        return lines * self._line_px + self._bar_px(width_px)
 
     def _bar_px(self, width_px: int) -> int:
         overflows = self.text.document().idealWidth() > width_px - 2 * self._context.theme.px(14)

@@ -1,17 +1,19 @@
 """Copying from the transcript: the selection, a message, or a card's code, as text or as Markdown."""
 
+import html
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.markup import copying, json_text, long_lines
 from app.markup.block import Block, BlockKind
+from app.markup.fences import fenced
 from app.views.transcript.call_parts import CallText
 from app.views.transcript.consent_part import ConsentContent
 from app.views.transcript.layout import Layout
 from app.views.transcript.message_footer import COPY_CSV, COPY_PLAIN
-from app.views.transcript.message_item import MessageItem, Unread
+from app.views.transcript.message_item import MessageItem, Unread, blocks_of
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import TextRange, TranscriptSelection
@@ -32,7 +34,7 @@ class _Piece:
 class _CopiedText:
     """Text of visible parts comes from their documents, that of others from temporary documents.
 
-    Sections of a long reply that were never visible are copied as Markdown.
+    Sections of a long reply that were never visible are copied as Markdown, if they have no code.
     """
 
     def __init__(self, context: PartContext, selection: TranscriptSelection, *, markdown: bool) -> None:
@@ -40,29 +42,20 @@ class _CopiedText:
         self._selection = selection
         self._markdown = markdown
 
-    def of(self, item: MessageItem, row: int) -> str:
+    def of(self, item: MessageItem, row: int, *, answer_only: bool = False) -> str:
         if self._selection.takes_all_of(row) and (self._markdown or item.message.from_user):
             return item.message.written
-        pieces = [piece for part in item.parts for piece in self._pieces(part)]
-        return "".join(self._joined(pieces))
-
-    def _joined(self, pieces: list[_Piece]) -> Iterator[str]:
-        above: _Piece | None = None
-        for piece in pieces:
-            goes_on = above is not None and piece.code is not None and above.code is not None and not piece.glue
-            if self._markdown and above is not None and above.code is not None and not goes_on:
-                yield "```"
-            if above is not None and not goes_on:
-                yield piece.glue
-            if self._markdown and piece.code is not None:
-                if not goes_on:
-                    yield f"```{piece.code}\n"
-                yield piece.text if piece.text.endswith("\n") else piece.text + "\n"
+        pieces: list[_Piece] = []
+        parts = filter(item.is_of_answer, item.parts) if answer_only else item.parts
+        for piece in (piece for part in parts for piece in self._pieces(part)):
+            if pieces and piece.code is not None and pieces[-1].code is not None and not piece.glue:
+                pieces[-1] = replace(pieces[-1], text=pieces[-1].text + piece.text)
             else:
-                yield piece.text
-            above = piece
-        if self._markdown and above is not None and above.code is not None:
-            yield "```"
+                pieces.append(piece)
+        return "".join(piece.glue * bool(number) + self._written(piece) for number, piece in enumerate(pieces))
+
+    def _written(self, piece: _Piece) -> str:
+        return fenced(piece.text, piece.code) if self._markdown and piece.code is not None else piece.text
 
     def _pieces(self, part: Part) -> Iterator[_Piece]:
         text_range = self._selection.range_in(part.message_id, part.address)
@@ -70,16 +63,30 @@ class _CopiedText:
         if text_range is None:
             return
         if isinstance(content, Unread):
-            yield _Piece(content.body.text[content.section.start : content.section.end].strip("\n"), "\n\n")
+            yield from self._unread(part, content)
         elif isinstance(content, Bubble | CallText | ConsentContent):
             glue = "\n\n" if isinstance(content, ConsentContent) else content.glue
             yield _Piece(self._plain(part, content.text, text_range), glue)
-        elif isinstance(content, Block) and content.kind is BlockKind.CODE:
-            yield self._code(part, content, text_range)
-        elif isinstance(content, Block) and content.kind is BlockKind.FORMULA:
-            yield _Piece(self._formula(part, content, text_range), content.glue)
         elif isinstance(content, Block):
-            yield _Piece(self._text(part, content, text_range), content.glue)
+            yield self._block(part, content, text_range)
+
+    def _unread(self, part: Part, unread: Unread) -> Iterator[_Piece]:
+        """Code may begin in one section and end in another."""
+        source = unread.body.text[unread.section.start : unread.section.end]
+        if unread.section.fence is None and "```" not in source and "~~~" not in source:
+            message = self._context.message_of(part.message_id)
+            is_table = message is not None and json_text.may_be_json(message.text) and unread.body.text != message.text
+            plain = html.unescape(source) if is_table and not self._markdown else source
+            yield _Piece(plain.strip("\n"), "\n\n")
+            return
+        for block in blocks_of(unread):
+            yield self._block(part, block, (0, None))
+
+    def _block(self, part: Part, block: Block, text_range: TextRange) -> _Piece:
+        if block.kind is BlockKind.CODE:
+            return self._code(part, block, text_range)
+        read = self._formula if block.kind is BlockKind.FORMULA else self._text
+        return _Piece(read(part, block, text_range), block.glue)
 
     def _plain(self, part: Part, text: str, text_range: TextRange) -> str:
         if text_range == (0, None):
@@ -87,13 +94,11 @@ class _CopiedText:
         return long_lines.text_between(*self._bounded(part.document or _plain_document(text), text_range))
 
     def _code(self, part: Part, block: Block, text_range: TextRange) -> _Piece:
-        code = block.text
+        code = block.text.removesuffix("\n")
+        line_end = block.text[len(code) :] if block.goes_on and text_range[1] is None else ""
         if text_range != (0, None):
-            document = part.document or _plain_document(code.removesuffix("\n"))
-            code = long_lines.text_between(*self._bounded(document, text_range))
-        elif not block.goes_on:
-            code = code.removesuffix("\n")
-        return _Piece(code, "" if block.continues_code else block.glue, block.language)
+            code = long_lines.text_between(*self._bounded(part.document or _plain_document(code), text_range))
+        return _Piece(code + line_end, "" if block.continues_code else block.glue, block.language)
 
     def _formula(self, part: Part, block: Block, text_range: TextRange) -> str:
         document = part.document
@@ -157,10 +162,12 @@ class Copier:
             self.copy_text(message.written)
 
     def _copy_as_text(self, message_id: int) -> None:
-        """Copy the message as text without Markdown."""
+        """Copy the message as text without Markdown; without thinking and calls that are open."""
         whole = TranscriptSelection(self._model)
         whole.select_message(message_id)
-        self.copy_text(self._read(whole))
+        for row in whole.rows():
+            copied = _CopiedText(self.context, whole, markdown=False)
+            self.copy_text(copied.of(self.item(row), row, answer_only=True))
 
     def _on_act(self, message_id: int, act: str) -> None:
         if act == COPY_PLAIN:

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.markup.block import Block, BlockKind
 from app.markup.document import OBJECT
 from app.markup.folding import TextSpan, fold, occurrences, occurrences_of_any, overlap_for, slices
+from app.markup.json_text import may_be_json
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.call_parts import CallLine, CallPart, CallText
@@ -32,7 +33,8 @@ _HIDDEN_CHARS = 4000  # more between two letters is not looked beyond
 _TOP: Address = (-1, 0, 0)
 _CLEAR_PX = 24  # distance of a result from the edges of the page
 # Markdown that may be between adjacent visible letters.
-_HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
+_MARKS = re.compile(r"[\[\]*_`~\\$\s]")
+_HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|" + _MARKS.pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +198,14 @@ class WantedWords:
 
     def may_be_in(self, text: str) -> bool:
         """Whether the message may match, so that it has to be cut into parts."""
-        if "&" in text or "\\u" in text:  # letters in another spelling
+        if "&" in text or "\\u" in text or may_be_json(text):  # letters in another spelling
             return True
-        wanted = [fold(_HIDDEN.sub("", word)) for word in self.words]
-        folded = fold(_HIDDEN.sub("", text))
-        return any(not word or word in folded for word in wanted)
+        # In code and questions an address is shown.
+        for hidden in (_HIDDEN, _MARKS) if "](" in text or "][" in text else (_HIDDEN,):
+            folded = fold(hidden.sub("", text))
+            if any(fold(hidden.sub("", word)) in folded for word in self.words):
+                return True
+        return False
 
     def counted(
         self, texts: Iterable[tuple[Address, object]], before: dict[Address, PartRead], *, secondary: bool = False

@@ -316,6 +316,11 @@ class MessageItem:
         """Whether it shows the message's own text, that of its last step."""
         return part.address is not None and part.address[0] in (0, 3 * len(self.message.steps) + 2)
 
+    @staticmethod
+    def is_of_answer(part: Part) -> bool:
+        """Whether it shows words of the message, and no thinking or call."""
+        return part.address is not None and (part.address[0] == 0 or part.address[0] % 3 == 2)
+
     def top_of(self, index: int) -> int:
         """Where part `index` (or the end, for one past the last) starts below the message's top, its gap included."""
         return self._tops[index]

@@ -35,6 +35,8 @@ def clear(layout: QLayout) -> None:
 class Card(QWidget):
     """A rounded surface; what is added to it is stacked, with a hairline between rows where asked."""
 
+    shown_by_search = False  # hidden until a search of the settings leads to it
+
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme
