@@ -537,12 +537,13 @@ class TextDecoder:
         self._sources.count_token()
         return self._take(self._detokenizer.last_segment)
 
-    def finish(self) -> list[TextSpan]:
-        """The rest of the text, after the last token."""
+    def finish(self, *, cut: bool = False) -> list[TextSpan]:
+        """The rest of the text, after the last token. `cut`: the model did not end it, so a call may lack its end."""
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
         if not self.stopped and self._held:
-            spans.extend(self._end_of_call(len(self._held)) if self._calling else self._span(len(self._held)))
+            chars = len(self._held)
+            spans.extend(self._end_of_call(chars, cut=cut) if self._calling else self._span(chars))
         return spans
 
     def _take(self, text: str) -> list[TextSpan]:
@@ -574,12 +575,15 @@ class TextDecoder:
         spans.extend(self._span(certain))
         return spans
 
-    def _end_of_call(self, chars: int) -> list[TextSpan]:
-        """Parse the first `chars` characters of the held text, which begin with the marker of a call."""
+    def _end_of_call(self, chars: int, *, cut: bool = False) -> list[TextSpan]:
+        """Parse the first `chars` characters of the held text, which begin with the marker of a call.
+
+        `cut`: without the marker of its end, where there is one. Some parsers would leave out what is missing.
+        """
         self._calling = False
         if self._tools is None:
             raise RuntimeError("a call without tools")
-        calls = self._tools.calls_in(self._held[:chars])
+        calls = () if cut and self._tools.end else self._tools.calls_in(self._held[:chars])
         if not calls:
             self.unread_calls += 1
             return self._span(chars)

@@ -219,6 +219,18 @@ def test_two_calls_of_a_reply_are_two_in_every_syntax(caller_folder: Path, tmp_p
     assert (said.split("|")[0], calls) == ("I look. ", [("look", '{"at": "a"}'), ("look", '{"at": "b"}')])
 
 
+@pytest.mark.parametrize("parser", ["glm47", "longcat", "minicpm5"])
+def test_a_call_that_a_limit_cuts_is_text(caller_folder: Path, tmp_path: Path, parser: str) -> None:
+    """These parsers take a call without its end, and leave out an argument that is not complete."""
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), parser)
+    text = TWO[parser][: TWO[parser].index("a<")]
+    for cut in (False, True):
+        reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
+        spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish(cut=cut)
+        assert [(span.call is None, span.text == text) for span in spans] == [(cut, cut)]
+        assert reply.unread_calls == cut
+
+
 def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder: Path, tmp_path: Path) -> None:
     answer = "{% if m.role == 'tool' %}{{ m.get('name') or m.role }}={{ m.tool_call_id }} {% endif %}"
     ids = "{% for c in m.tool_calls or [] %}{{ c.id }} {% endfor %}"
@@ -377,6 +389,9 @@ def test_a_reply_that_calls_sends_the_call(
     called = shared_engine.run(request)
     assert [event.call.name for event in called.events if isinstance(event, ToolCalled)] == ["look"]
     assert (called.text(), called.stats.generated_tokens) == ("", 3)
+    monkeypatch.setattr("engine.runtime.output.ToolSyntax", ClosedSyntax)
+    assert shared_engine.run(request).text() == "<<<", "its limit has cut it"
+    monkeypatch.setattr("engine.runtime.output.ToolSyntax", OddSyntax)
     monkeypatch.setattr(OddSyntax, "calls_in", lambda *_: ())
     unread = shared_engine.run(request)
     assert (unread.text(), unread.finished.unread_calls) == ("<<<", 1)
@@ -389,3 +404,9 @@ class OddSyntax(ToolSyntax):
 
     def calls_in(self, text: str) -> tuple[ToolCall, ...]:
         return (ToolCall("1", "look", json.dumps({"text": text})),)
+
+
+class ClosedSyntax(OddSyntax):
+    def __init__(self, model: LoadedModel, tools: Any) -> None:
+        super().__init__(model, tools)
+        self.end = ">"
