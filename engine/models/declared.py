@@ -39,12 +39,12 @@ content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
 
 
 def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
-    """Add the declared thinking and tool-call markers to mlx-lm's wrapper of a tokenizer.
+    """Add the declared thinking and tool-call markers to mlx-lm's wrapper of a tokenizer, where it has found none.
 
     Returns the marks around answers, which are no part of them.
     """
     declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
-    if declared is None or tokenizer.has_tool_calling:
+    if declared is None:
         return ()
     try:
         fields = _checked(declared)
@@ -58,6 +58,8 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
     closes = _only(thinking.get("close"))
     if opens and closes and not tokenizer.has_thinking:
         _set(tokenizer, "think", (opens, closes))
+    if tokenizer.has_tool_calling:
+        return ()
     if calls is not None:
         _set(tokenizer, "tool_call", (calls.start, calls.end))
         tokenizer._tool_parser = calls  # noqa: SLF001

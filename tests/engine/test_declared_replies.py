@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
+from mlx_lm.tool_parsers import mistral
 from transformers.utils.chat_parsing import parse_response
 
 from engine import SpanKind
@@ -79,9 +80,11 @@ ELEMENT = "<call name=look><arg far> 3 </arg><arg at>the sky</arg></args>\n</cal
 CODED = ELEMENTS["fields"]["tool_calls"] | {"close_pattern": r"</args>\s*</call\x3e"}
 
 
-def declaring(model: LoadedModel, declared: dict[str, Any]) -> LoadedModel:
+def declaring(model: LoadedModel, declared: dict[str, Any], parser: Any = None) -> LoadedModel:
+    """`parser`: mlx-lm's module of the calls that it knows by itself."""
     theirs = model.tokenizer
-    tokenizer = TokenizerWrapper(theirs._tokenizer, type(theirs._detokenizer), theirs.eos_token_ids)
+    known = () if parser is None else (parser.tool_call_start, parser.tool_call_end, parser.parse_tool_call)
+    tokenizer = TokenizerWrapper(theirs._tokenizer, type(theirs._detokenizer), theirs.eos_token_ids, None, *known)
     tokenizer._tokenizer.response_template = declared
     try:
         return replace(model, tokenizer=tokenizer, unsaid=adopt_declared(tokenizer))
@@ -183,6 +186,13 @@ def test_a_pattern_without_end_makes_no_call(main: LoadedModel, changes: dict[st
 def test_what_is_no_template_changes_nothing(main: LoadedModel, declared: Any) -> None:
     model = declaring(main, declared)
     assert (model.tokenizer.has_tool_calling, model.tokenizer.has_thinking) == (False, False)
+
+
+def test_thinking_is_declared_though_mlx_lm_knows_the_calls(main: LoadedModel) -> None:
+    """As Mistral's: its template has calls, and mlx-lm does not look for its markers of thinking."""
+    fields = {"thinking": {"open": "[THINK]", "close": "[/THINK]"}, "content": {}}
+    model = declaring(main, {"start_anchor": "[/INST]", "fields": fields}, mistral)
+    assert read(model, "[THINK]So.[/THINK]Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
 
 
 def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
