@@ -27,7 +27,7 @@ from engine.models.model_files import (
 
 _HEAD_BYTES = 16 * KIB
 _MOST_LANGUAGES = 40
-_THINKS = re.compile(r"enable_thinking|<think>|reasoning_content|reasoning_effort|<\|channel\|>")
+_THINKS = re.compile(r"enable_thinking|<(?:seed:)?think>|\[THINK\]|reasoning_content|reasoning_effort|<\|channel\|>")
 TAKES_TOOLS = re.compile(r"\btools\b")
 # What templates contain from which mlx-lm infers the syntax of calls: all texts of a line. It looks for some of them in
 # the vocabulary too, which is known once the model is loaded.
@@ -46,6 +46,7 @@ _CALL_SYNTAXES = (
     ("[TOOL_CALLS]",),
     ("<atem:function_calls>",),
     ("<tool_call>", "tool_call.name"),
+    ("<|channel|>commentary",),  # known in declared.py
 )
 _LICENCE = re.compile(r"[\w.+-]{1,60}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{2,8})?")

@@ -1,4 +1,5 @@
-"""Thinking and tool calls by a tokenizer's `response_template` for transformers, where mlx-lm has no parser for it.
+"""Thinking and tool calls by a tokenizer's `response_template` for transformers, where mlx-lm has no parser for it; and
+what folders of a few families do not declare.
 
 Only fields that begin and end with plain text, or with patterns that do, are used. The text between is parsed by
 transformers. Its patterns come from the folder: their length and repetitions are limited, and so is the time of each
@@ -23,6 +24,25 @@ from transformers.utils.chat_parsing.response_templates import load_response_tem
 _SEARCH_S = 0.1  # of processor time
 _MOST_FIELDS = 16
 _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
+# Of thinking, where mlx-lm does not look for them: Mistral's, Seed's, and what some models spell in several tokens.
+_MARKERS = (("[THINK]", "[/THINK]"), ("<seed:think>", "</seed:think>"), ("<think>", "</think>"))
+_CHANNELS = {  # of gpt-oss, whose folders mostly declare nothing
+    "start_anchor": "<|start|>assistant",
+    "fields": {
+        "thinking": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
+        "content": {
+            "open": ["<|channel|>final<|message|>", "<|channel|>commentary<|message|>"],
+            "close": ["<|end|>", "<|return|>"],
+        },
+        "tool_calls": {
+            "open_pattern": r"<\|channel\|>commentary to=functions\.(?P<name>[\w.-]+).*?<\|message\|>",
+            "close": "<|call|>",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}},
+        },
+    },
+}
 _THINKING = ("reasoning_content", "thinking", "reasoning")  # names of the field in templates
 _PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
 _MEANING = frozenset(".^$*+?{}[]|()")  # characters with a special meaning in patterns
@@ -43,9 +63,19 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
 
     Returns the marks around answers, which are no part of them.
     """
+    added = tokenizer.get_added_vocab()
     declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
-    if declared is None:
-        return ()
+    if declared is None and "<|constrain|>" in added:
+        declared = _CHANNELS
+    marks = () if declared is None else _adopt(declared, tokenizer)
+    template = str(tokenizer.chat_template)
+    for markers in _MARKERS:
+        if not tokenizer.has_thinking and all(each in added or each in template for each in markers):
+            _set(tokenizer, "think", markers)
+    return marks
+
+
+def _adopt(declared: Any, tokenizer: Any) -> tuple[str, ...]:
     try:
         fields = _checked(declared)
         calls = _calls(declared, fields)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
 from mlx_lm.tool_parsers import mistral
+from tokenizers import AddedToken
 from transformers.utils.chat_parsing import parse_response
 
 from engine import SpanKind
@@ -19,6 +20,7 @@ from engine.models.declared import adopt_declared
 from engine.models.loading import LoadedModel
 from tests.engine.conftest import Zoo
 from tests.helpers.loading import load_model
+from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
 
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -205,3 +207,40 @@ def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
     model = load_model(tmp_path)
     assert model.info.ends_thinking
     assert read(model, HARMONY + ASKED)["calls"] == theirs(CHANNELS, HARMONY + ASKED)["calls"]
+
+
+def speaking(folder: Path, *tokens: str, template: str = "") -> LoadedModel:
+    """A folder that declares nothing, with these tokens."""
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken(token) for token in tokens])
+    config = qwen3_config(num_hidden_layers=1)
+    save(build(config), config, folder, tokenizer)
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": f"{{{{ tools }}}}{template}"}))
+    return load_model(folder)
+
+
+def test_channels_of_gpt_oss_are_known_without_a_declaration(tmp_path: Path) -> None:
+    signs = "<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|call|>", "<|return|>"
+    model = speaking(tmp_path, *signs, template="<|channel|>commentary")
+    assert (model.info.ends_thinking, model.info.calls_tools, model.info.about.tools) == (True, True, True)
+    aside = "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant"
+    call = {"name": "look", "arguments": {"far": 3}}
+    assert read(model, HARMONY + aside + ASKED) == {"thinking": "Look first.", "content": "I look.", "calls": [call]}
+    answer = f"{HARMONY}<|channel|>final<|message|>Well."
+    assert read(model, answer) == {"thinking": "Look first.", "content": "Well.", "calls": []}
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "tokens", "template"),
+    [
+        ("[THINK]", "[/THINK]", ("[THINK]", "[/THINK]"), ""),
+        ("<seed:think>", "</seed:think>", ("<seed:think>", "</seed:think>"), ""),
+        ("<think>", "</think>", (), "{# <think> and </think> #}"),
+    ],
+)
+def test_markers_of_thinking_that_mlx_lm_does_not_look_for(
+    tmp_path: Path, opens: str, closes: str, tokens: tuple[str, ...], template: str
+) -> None:
+    model = speaking(tmp_path, *tokens, template=f"[TOOL_CALLS]{template}")
+    assert read(model, f"{opens}So.{closes}Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
