@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import (
@@ -365,19 +366,22 @@ def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: 
 
 
 def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
-    """Each call in a turn of its own, with its answer."""
-    answers = {each.tool_call_id: each for each in messages if each.role is MessageRole.TOOL}
-    told: set[str] = set()
-    for message in messages:
+    """Each call in a turn of its own, with its answer. A later turn may have calls of the same ids."""
+    moved: list[Message] = []  # answers that stand after their calls already
+    for at, message in enumerate(messages):
+        if message.role is not MessageRole.TOOL:
+            moved = []
         if len(message.tool_calls) < 2:
-            if message.role is not MessageRole.TOOL or message.tool_call_id not in told:
+            if message not in moved:
                 yield message
             continue
-        for at, call in enumerate(message.tool_calls):
-            said = replace(message, content="", reasoning="") if at else message
+        results = takewhile(lambda each: each.role is MessageRole.TOOL, messages[at + 1 :])
+        answers = {each.tool_call_id: each for each in results}
+        for number, call in enumerate(message.tool_calls):
+            said = replace(message, content="", reasoning="") if number else message
             yield replace(said, tool_calls=(call,))
             if (answer := answers.get(call.id)) is not None:
-                told.add(call.id)
+                moved.append(answer)
                 yield answer
 
 
@@ -385,10 +389,11 @@ def _named_by_number(messages: Sequence[Message]) -> Iterator[Message]:
     """Kimi K2's template writes only a call's id, which has the tool's name and counts the chat's calls. The turn of an
     answer begins with the tool's name, which not every client gives.
     """
-    named: dict[str, tuple[str, str]] = {}  # id and name by the id that the call has here
+    named: dict[str, tuple[str, str]] = {}  # id and name by the id that the call has here, the latest of that id
+    numbers = count()
     for message in messages:
         for call in message.tool_calls:
-            named[call.id] = f"functions.{call.name}:{len(named)}", call.name
+            named[call.id] = f"functions.{call.name}:{next(numbers)}", call.name
         calls = tuple(replace(call, id=named[call.id][0]) for call in message.tool_calls)
         number, name = named.get(message.tool_call_id, (message.tool_call_id, ""))
         yield replace(message, tool_calls=calls, tool_call_id=number, name=message.name or name)

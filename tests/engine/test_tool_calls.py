@@ -239,10 +239,13 @@ def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder
     calls = [ToolCall(f"{at}23456789", name, "{}") for at, name in (("a", "look"), ("b", "go"), ("c", "look"))]
     results = [Message(MessageRole.TOOL, "x", tool_call_id=each.id) for each in calls]
     asked = [Message(MessageRole.ASSISTANT, "", tool_calls=tuple(each)) for each in (calls[:2], calls[2:])]
-    text = rendered(model, Request((USER, asked[0], *results[:2], asked[1], results[2]), tools=(TOOL,)))
+    chat = (USER, asked[0], *results[:2], asked[1], results[2])
+    again = Message(MessageRole.ASSISTANT, "", tool_calls=tuple(calls[:1]))  # some clients count the calls of each turn
+    text = rendered(model, Request((*chat, again, results[0], asked[1], results[2]), tools=(TOOL,)))
     assert text.split() == [
         *("functions.look:0", "functions.go:1", "look=functions.look:0", "go=functions.go:1"),
-        *("functions.look:2", "look=functions.look:2"),
+        *("functions.look:2", "look=functions.look:2", "functions.look:3", "look=functions.look:3"),
+        *("functions.look:4", "look=functions.look:4"),
     ]
 
 
@@ -271,6 +274,17 @@ def test_where_a_template_takes_one_call_a_turn_each_has_a_turn_of_its_own(
     assert places == sorted(places)
     assert [text.count(said) for said in ("Well.", "<tool_call>", "of call_b")] == [1, 2, 1]
     assert rendered(caller, chat).index("of call_b") < rendered(caller, chat).index("of call_a"), "as they came"
+
+
+def test_there_calls_of_a_later_turn_may_have_the_same_ids(one_by_one_folder: Path) -> None:
+    """Some clients count the calls of each turn."""
+    calls = tuple(ToolCall(f"call_{at}", "look", json.dumps({"at": at})) for at in "01")
+    asked = Message(MessageRole.ASSISTANT, "", tool_calls=calls)
+    first = [Message(MessageRole.TOOL, f"first {at}", tool_call_id=f"call_{at}") for at in "01"]
+    again = replace(asked, tool_calls=calls[:1]), Message(MessageRole.TOOL, "second 0", tool_call_id="call_0")
+    text = rendered(load_model(one_by_one_folder), Request((USER, asked, *first, *again, first[0]), tools=(TOOL,)))
+    said = re.findall(r"first .|second .|<tool_call>", text)
+    assert said == ["<tool_call>", "first 0", "<tool_call>", "first 1", "<tool_call>", "second 0", "first 0"]
 
 
 def test_there_a_reply_ends_with_its_first_call(
