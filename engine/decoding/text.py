@@ -513,7 +513,8 @@ class TextDecoder:
         self._kind = SpanKind.THINKING if _ends_thinking(model, begun) else SpanKind.ANSWER
         self._held = ""
         self._sources = Sources()  # tokens of the held text
-        self._fresh = not within  # nothing of this span was returned yet: leading blank lines are dropped
+        # Nothing of a span that a marker or a call began was returned yet: its leading blank lines are dropped.
+        self._fresh = not within and bool(self._opens)
         self._tools = tools
         self._several_calls = several_calls
         self._calling = False  # the held text begins with the marker of a call
@@ -616,7 +617,7 @@ class TextDecoder:
 
     def _span(self, chars: int) -> list[TextSpan]:
         """Release the first `chars` characters of the held text as a span."""
-        if self._fresh and self._opens:
+        if self._fresh:
             blank = chars - len(self._held[:chars].lstrip("\n"))
             self._drop(blank)
             chars -= blank

@@ -120,6 +120,13 @@ def test_a_call_is_found_and_what_is_none_stays_text(
     assert read(caller, text) == (said, calls)
 
 
+def test_lines_between_calls_are_no_text_of_a_model_without_thinking_either(tmp_path: Path) -> None:
+    """As of Qwen2.5: a client would get a text of a line break between two calls."""
+    config = qwen3_config(num_hidden_layers=1)
+    model = with_parser(save(build(config), config, tmp_path), "json_tools")
+    assert read(model, f"\nWell.\n\n{SAID}\n{SAID}\n") == ("\nWell.\n\n||", [LOOKED, LOOKED])
+
+
 def test_one_call_may_be_the_last(caller: LoadedModel) -> None:
     assert read(caller, f"{SAID}{SAID} so", several=False) == ("|", [LOOKED])
 
