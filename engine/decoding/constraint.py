@@ -56,7 +56,7 @@ class GrammarVocabulary:
             raise refusal("this model's tokenizer cannot be constrained")
         self.width = model.logit_width
         self.ends = model.ends
-        self.texts = _texts(backend)
+        self.texts = _texts(backend, self.width)
         try:
             tokens = TokenizerWrapper(_Tokens(backend, self.texts, min(self.ends)))
             self.tokens = LLTokenizer(tokens, eos_token=sorted(self.ends))
@@ -114,13 +114,16 @@ class _Tokens:
         return tokens
 
 
-def _texts(backend: Any) -> list[bytes]:
-    """The bytes of each token. Vocabularies write them as byte-level symbols, or as text with ▁ for a space."""
+def _texts(backend: Any, width: int = 0) -> list[bytes]:
+    """The bytes of each token, of ids without a token none: where there are such, others are beyond their number.
+
+    Vocabularies write them as byte-level symbols, or as text with ▁ for a space.
+    """
     decoder = backend.decoder.__getstate__() if backend.decoder is not None else b""
     byte_level = b'"ByteLevel"' in decoder
     added = {token: each.content for token, each in backend.get_added_tokens_decoder().items()}
     texts = []
-    for token in range(backend.get_vocab_size()):
+    for token in range(max(backend.get_vocab_size(), width)):
         text = added.get(token) or backend.id_to_token(token) or ""
         if byte_level:
             known = token not in added and all(ord(letter) in LETTERS for letter in text)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import (
@@ -399,19 +400,22 @@ def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: 
 
 
 def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
-    """Each call in a turn of its own, with its answer."""
-    answers = {each.tool_call_id: each for each in messages if each.role is MessageRole.TOOL}
-    told: set[str] = set()
-    for message in messages:
+    """Each call in a turn of its own, with its answer. A later turn may have calls of the same ids."""
+    moved: list[Message] = []  # answers that stand after their calls already
+    for at, message in enumerate(messages):
+        if message.role is not MessageRole.TOOL:
+            moved = []
         if len(message.tool_calls) < 2:
-            if message.role is not MessageRole.TOOL or message.tool_call_id not in told:
+            if message not in moved:
                 yield message
             continue
-        for at, call in enumerate(message.tool_calls):
-            said = replace(message, content="", reasoning="") if at else message
+        results = takewhile(lambda each: each.role is MessageRole.TOOL, messages[at + 1 :])
+        answers = {each.tool_call_id: each for each in results}
+        for number, call in enumerate(message.tool_calls):
+            said = replace(message, content="", reasoning="") if number else message
             yield replace(said, tool_calls=(call,))
             if (answer := answers.get(call.id)) is not None:
-                told.add(call.id)
+                moved.append(answer)
                 yield answer
 
 
@@ -419,10 +423,11 @@ def _named_by_number(messages: Sequence[Message]) -> Iterator[Message]:
     """Kimi K2's template writes only a call's id, which has the tool's name and counts the chat's calls. The turn of an
     answer begins with the tool's name, which not every client gives.
     """
-    named: dict[str, tuple[str, str]] = {}  # id and name by the id that the call has here
+    named: dict[str, tuple[str, str]] = {}  # id and name by the id that the call has here, the latest of that id
+    numbers = count()
     for message in messages:
         for call in message.tool_calls:
-            named[call.id] = f"functions.{call.name}:{len(named)}", call.name
+            named[call.id] = f"functions.{call.name}:{next(numbers)}", call.name
         calls = tuple(replace(call, id=named[call.id][0]) for call in message.tool_calls)
         number, name = named.get(message.tool_call_id, (message.tool_call_id, ""))
         yield replace(message, tool_calls=calls, tool_call_id=number, name=message.name or name)
@@ -546,7 +551,8 @@ class TextDecoder:
         self._kind = SpanKind.THINKING if _ends_thinking(model, begun) else SpanKind.ANSWER
         self._held = ""
         self._sources = Sources()  # tokens of the held text
-        self._fresh = not within  # nothing of this span was returned yet: leading blank lines are dropped
+        # Nothing of a span that a marker or a call began was returned yet: its leading blank lines are dropped.
+        self._fresh = not within and bool(self._opens)
         self._tools = tools
         self._several_calls = several_calls
         self._calling = False  # the held text begins with the marker of a call
@@ -575,12 +581,13 @@ class TextDecoder:
         self._sources.count_token()
         return self._take(self._detokenizer.last_segment)
 
-    def finish(self) -> list[TextSpan]:
-        """The rest of the text, after the last token."""
+    def finish(self, *, cut: bool = False) -> list[TextSpan]:
+        """The rest of the text, after the last token. `cut`: the model did not end it, so a call may lack its end."""
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
         if not self.stopped and self._held:
-            spans.extend(self._end_of_call(len(self._held)) if self._calling else self._span(len(self._held)))
+            chars = len(self._held)
+            spans.extend(self._end_of_call(chars, cut=cut) if self._calling else self._span(chars))
         return spans
 
     def _take(self, text: str) -> list[TextSpan]:
@@ -612,12 +619,15 @@ class TextDecoder:
         spans.extend(self._span(certain))
         return spans
 
-    def _end_of_call(self, chars: int) -> list[TextSpan]:
-        """Parse the first `chars` characters of the held text, which begin with the marker of a call."""
+    def _end_of_call(self, chars: int, *, cut: bool = False) -> list[TextSpan]:
+        """Parse the first `chars` characters of the held text, which begin with the marker of a call.
+
+        `cut`: without the marker of its end, where there is one. Some parsers would leave out what is missing.
+        """
         self._calling = False
         if self._tools is None:
             raise RuntimeError("a call without tools")
-        calls = self._tools.calls_in(self._held[:chars])
+        calls = () if cut and self._tools.end else self._tools.calls_in(self._held[:chars])
         if not calls:
             self.unread_calls += 1
             return self._span(chars)
@@ -645,7 +655,7 @@ class TextDecoder:
 
     def _span(self, chars: int) -> list[TextSpan]:
         """Release the first `chars` characters of the held text as a span."""
-        if self._fresh and self._opens:
+        if self._fresh:
             blank = chars - len(self._held[:chars].lstrip("\n"))
             self._drop(blank)
             chars -= blank

@@ -99,11 +99,13 @@ class ToolSyntax:
 
 def _call(parsed: Mapping[str, Any]) -> ToolCall:
     name = parsed["name"]
-    arguments = parsed.get("arguments", {})
+    arguments = parsed.get("arguments")
     if not isinstance(name, str) or not name:
         raise ValueError("a call without a name")
     if isinstance(arguments, str):
         arguments = json.loads(arguments or "{}")
+    if arguments is None:
+        arguments = {}
     if not isinstance(arguments, dict):
         raise TypeError("arguments that are no object")
     # allow_nan: a number beyond a double, such as 1e999, would be written as invalid JSON.

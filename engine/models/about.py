@@ -49,6 +49,7 @@ _CALL_SYNTAXES = (
     ("[TOOL_CALLS]",),
     ("<atem:function_calls>",),
     ("<tool_call>", "tool_call.name"),
+    ("<|channel|>commentary",),  # known in declared.py
 )
 _LICENCE = re.compile(r"[\w.+-]{1,60}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{2,8})?")

@@ -1,5 +1,5 @@
 """Thinking and tool calls by a tokenizer's `response_template` for transformers, where mlx-lm has no parser for it; and
-the thinking of families that are published without one and that mlx-lm does not know.
+what the folders of some families do not declare and mlx-lm does not know.
 
 Only fields that begin and end with plain text, or with patterns that do, are used. The text between is parsed by
 transformers. Its patterns come from the folder: their length and repetitions are limited, and so is the time of each
@@ -24,16 +24,8 @@ from transformers.utils.chat_parsing.response_templates import load_response_tem
 _SEARCH_S = 0.1  # of processor time
 _MOST_FIELDS = 16
 _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
-_THINKING = ("reasoning_content", "thinking", "reasoning")  # names of the field in templates
-_PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
-_MEANING = frozenset(".^$*+?{}[]|()")  # characters with a special meaning in patterns
 # By added tokens that no other family has all of: what opens and closes thinking, and the marks around answers.
-_UNDECLARED: Mapping[tuple[str, ...], tuple[str, str, tuple[str, ...]]] = {
-    ("<|channel|>",): (  # gpt-oss
-        "<|channel|>analysis<|message|>",
-        "<|end|>",
-        ("<|start|>assistant", "<|channel|>final<|message|>", "<|channel|>commentary<|message|>", "<|end|>"),
-    ),
+_KNOWN: Mapping[tuple[str, ...], tuple[str, str, tuple[str, ...]]] = {
     ("<|eom|>", "<|message|>"): (  # Muse
         " to=self<|message|>",
         "<|eom|>",
@@ -45,6 +37,27 @@ _UNDECLARED: Mapping[tuple[str, ...], tuple[str, str, tuple[str, ...]]] = {
     ("<|inner_prefix|>",): ("<|inner_prefix|>", "<|inner_suffix|>", ()),  # Apertus
     ("<|START_THINKING|>",): ("<|START_THINKING|>", "<|END_THINKING|>", ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),
 }
+_SPELLED = ("<think>", "</think>")  # in several tokens, by some models whose template names them
+_CHANNELS = {  # of gpt-oss, whose folders mostly declare nothing
+    "start_anchor": "<|start|>assistant",
+    "fields": {
+        "thinking": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
+        "content": {
+            "open": ["<|channel|>final<|message|>", "<|channel|>commentary<|message|>"],
+            "close": ["<|end|>", "<|return|>"],
+        },
+        "tool_calls": {
+            "open_pattern": r"<\|channel\|>commentary to=functions\.(?P<name>[\w.-]+).*?<\|message\|>",
+            "close": "<|call|>",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}},
+        },
+    },
+}
+_THINKING = ("reasoning_content", "thinking", "reasoning")  # names of the field in templates
+_PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
+_MEANING = frozenset(".^$*+?{}[]|()")  # characters with a special meaning in patterns
 
 _log = logging.getLogger(__name__)
 
@@ -58,13 +71,29 @@ content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
 
 
 def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
-    """Add the markers of thinking and calls that are declared, or known here, to mlx-lm's wrapper of a tokenizer.
+    """Add the markers of thinking and calls that are declared, or known here, to mlx-lm's wrapper of a tokenizer, where
+    it has found none.
 
     Returns the marks around answers, which are no part of them.
     """
+    added = tokenizer.get_added_vocab()
     declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
-    if declared is None or tokenizer.has_tool_calling:
-        return _adopt_known(tokenizer)
+    if declared is None and "<|channel|>" in added:
+        declared = _CHANNELS
+    marks = () if declared is None else _adopt(declared, tokenizer)
+    if tokenizer.has_thinking:
+        return marks or tuple(tokenizer.structural_markers)
+    for signs, (opens, closes, around) in _KNOWN.items():
+        if all(each in added for each in signs):
+            _set(tokenizer, "think", (opens, closes))
+            tokenizer._think_start = opens.lstrip()  # noqa: SLF001  a reply begins without a space
+            return around
+    if all(each in str(tokenizer.chat_template) for each in _SPELLED):
+        _set(tokenizer, "think", _SPELLED)
+    return marks
+
+
+def _adopt(declared: Any, tokenizer: Any) -> tuple[str, ...]:
     try:
         fields = _checked(declared)
         calls = _calls(declared, fields)
@@ -77,22 +106,12 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
     closes = _only(thinking.get("close"))
     if opens and closes and not tokenizer.has_thinking:
         _set(tokenizer, "think", (opens, closes))
+    if tokenizer.has_tool_calling:
+        return ()
     if calls is not None:
         _set(tokenizer, "tool_call", (calls.start, calls.end))
         tokenizer._tool_parser = calls  # noqa: SLF001
     return marks
-
-
-def _adopt_known(tokenizer: Any) -> tuple[str, ...]:
-    if tokenizer.has_thinking:
-        return tuple(tokenizer.structural_markers)
-    added = set(getattr(tokenizer, "added_tokens_encoder", ()))
-    for signs, (opens, closes, around) in _UNDECLARED.items():
-        if added.issuperset(signs):
-            _set(tokenizer, "think", (opens, closes))
-            tokenizer._think_start = opens.lstrip()  # noqa: SLF001  a reply begins without a space
-            return around
-    return ()
 
 
 def _set(tokenizer: Any, name: str, ends: tuple[str, str]) -> None:

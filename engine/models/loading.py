@@ -324,8 +324,12 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
     texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply copies it
+    backend = backend_of(tokenizer)
     if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for the padding of the output layer
         texts += [b""] * (width - len(texts))
+    elif texts and backend is not None:  # ids may be beyond the number of tokens, and padding would be written as "!"
+        texts.extend(map(backend.id_to_token, range(len(texts), width)))
+        texts[:] = [text or "" for text in texts]
     return tokenizer
 
 

@@ -110,7 +110,7 @@ class Output:
 
     def finish(self) -> None:
         """Release text that was held back."""
-        self._spans.extend(self.text.finish())
+        self._spans.extend(self.text.finish(cut=self.reason is not FinishReason.STOP))
 
     def post_text(self, recorder: StatsRecorder) -> None:
         """Post the text written since the last call, if any."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
+from mlx_lm.tool_parsers import mistral
 from tokenizers import AddedToken
 from transformers.utils.chat_parsing import parse_response
 
@@ -81,9 +82,11 @@ ELEMENT = "<call name=look><arg far> 3 </arg><arg at>the sky</arg></args>\n</cal
 CODED = ELEMENTS["fields"]["tool_calls"] | {"close_pattern": r"</args>\s*</call\x3e"}
 
 
-def declaring(model: LoadedModel, declared: dict[str, Any]) -> LoadedModel:
+def declaring(model: LoadedModel, declared: dict[str, Any], parser: Any = None) -> LoadedModel:
+    """`parser`: mlx-lm's module of the calls that it knows by itself."""
     theirs = model.tokenizer
-    tokenizer = TokenizerWrapper(theirs._tokenizer, type(theirs._detokenizer), theirs.eos_token_ids)
+    known = () if parser is None else (parser.tool_call_start, parser.tool_call_end, parser.parse_tool_call)
+    tokenizer = TokenizerWrapper(theirs._tokenizer, type(theirs._detokenizer), theirs.eos_token_ids, None, *known)
     tokenizer._tokenizer.response_template = declared
     try:
         return replace(model, tokenizer=tokenizer, unsaid=adopt_declared(tokenizer))
@@ -232,6 +235,13 @@ def test_what_is_no_template_changes_nothing(main: LoadedModel, declared: Any) -
     assert (model.tokenizer.has_tool_calling, model.tokenizer.has_thinking) == (False, False)
 
 
+def test_thinking_is_declared_though_mlx_lm_knows_the_calls(main: LoadedModel) -> None:
+    """As Mistral's: its template has calls, and mlx-lm does not look for its markers of thinking."""
+    fields = {"thinking": {"open": "[THINK]", "close": "[/THINK]"}, "content": {}}
+    model = declaring(main, {"start_anchor": "[/INST]", "fields": fields}, mistral)
+    assert read(model, "[THINK]So.[/THINK]Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
+
+
 def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
     for file in zoo.main.iterdir():
         (tmp_path / file.name).symlink_to(file)
@@ -242,3 +252,40 @@ def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
     model = load_model(tmp_path)
     assert model.info.ends_thinking
     assert read(model, HARMONY + ASKED)["calls"] == theirs(CHANNELS, HARMONY + ASKED)["calls"]
+
+
+def speaking(folder: Path, *tokens: str, template: str = "") -> LoadedModel:
+    """A folder that declares nothing, with these tokens."""
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken(token) for token in tokens])
+    config = qwen3_config(num_hidden_layers=1)
+    save(build(config), config, folder, tokenizer)
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": f"{{{{ tools }}}}{template}"}))
+    return load_model(folder)
+
+
+def test_channels_of_gpt_oss_are_known_without_a_declaration(tmp_path: Path) -> None:
+    signs = "<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|call|>", "<|return|>"
+    model = speaking(tmp_path, *signs, template="<|channel|>commentary")
+    assert (model.info.ends_thinking, model.info.calls_tools, model.info.about.tools) == (True, True, True)
+    aside = "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant"
+    call = {"name": "look", "arguments": {"far": 3}}
+    assert read(model, HARMONY + aside + ASKED) == {"thinking": "Look first.", "content": "I look.", "calls": [call]}
+    answer = f"{HARMONY}<|channel|>final<|message|>Well."
+    assert read(model, answer) == {"thinking": "Look first.", "content": "Well.", "calls": []}
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "tokens", "template"),
+    [
+        ("[THINK]", "[/THINK]", ("[THINK]", "[/THINK]"), ""),
+        ("<seed:think>", "</seed:think>", ("<seed:think>", "</seed:think>"), ""),
+        ("<think>", "</think>", (), "{# <think> and </think> #}"),
+    ],
+)
+def test_markers_of_thinking_that_mlx_lm_does_not_look_for(
+    tmp_path: Path, opens: str, closes: str, tokens: tuple[str, ...], template: str
+) -> None:
+    model = speaking(tmp_path, *tokens, template=f"[TOOL_CALLS]{template}")
+    assert read(model, f"{opens}So.{closes}Well.") == {"thinking": "So.", "content": "Well.", "calls": []}

@@ -97,7 +97,7 @@ def test_a_loaded_model_offers_only_levels_that_change_its_prompt(
     config = qwen3_config(num_hidden_layers=1)
     folder = save(build(config), config, tmp_path)
     (folder / "chat_template.jinja").write_text(NAMES[name][0])
-    info = load_model(folder).info
+    info = replace(load_model(folder).info, ends_thinking=False)
     assert info.about.efforts == levels
     assert info.efforts() == tuple(each for each in ("low", "normal", "high") if each in (*levels, "normal"))
     assert replace(info, ends_thinking=True).efforts()[0] == info.efforts(loaded=False)[0] == "low"

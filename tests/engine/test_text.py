@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mlx_lm.tokenizer_utils import SPMStreamingDetokenizer
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
-from engine import Message, MessageRole, Request, Sampling, SpanKind, TextDelta
-from engine.decoding.text import TextDecoder, encode
+from engine import Constraint, ConstraintKind, Message, MessageRole, Request, Sampling, SpanKind, TextDelta
+from engine.decoding.text import TextDecoder, encode, grammar_of
 from engine.models.loading import LoadedModel, _load_tokenizer
 from engine.models.templates import ChatTemplate
 from tests.engine.batch_harness import Harness
@@ -223,6 +223,29 @@ def test_mistrals_words_are_cut_as_its_models_were_trained(tmp_path: Path) -> No
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "mistral"}))
     mended = _load_tokenizer(tmp_path, len(pieces))
     assert [mended.decode([token]) for token in mended.encode("eBay")] == list("eBay")
+
+
+def test_where_some_ids_have_no_token_the_others_have_their_texts(tmp_path: Path) -> None:
+    """As in the vocabularies of OpenAI's models: the last ids are then beyond the number of tokens."""
+    config = qwen3_config(num_hidden_layers=1)
+    save(build(config), config, tmp_path)
+    file = tmp_path / "tokenizer.json"
+    content = json.loads(file.read_text())
+    for added in content["added_tokens"]:
+        added["id"] += 10
+        content["model"]["vocab"][added["content"]] = added["id"]
+    file.write_text(json.dumps(content))
+    (tmp_path / "config.json").write_text(json.dumps(config | {"eos_token_id": 267}))
+    model = load_model(tmp_path)
+    assert spans(model, "a<|endoftext|>b")[SpanKind.ANSWER] == "a<|endoftext|>b"
+
+    reply = TextDecoder(model, [], ())
+    said = [span.text for token in (*encode("a", model), 260, *encode("b", model)) for span in reply.push(token)]
+    assert said == ["a", "b"]
+    asked = Request((Message(MessageRole.USER, "x"),), constraint=Constraint(ConstraintKind.REGEX, "ab"))
+    grammar = grammar_of(asked, model)
+    assert grammar is not None
+    assert grammar.alone.validate_tokens([*encode("ab", model), 267]) == 3
 
 
 def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: LoadedModel) -> None:

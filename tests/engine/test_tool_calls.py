@@ -87,6 +87,7 @@ LOOKED = ("look", '{"at": "the sky"}')
         (f"{SAID}\n{SAID} so", "|| so", [LOOKED, LOOKED]),
         (SAID.removesuffix("\n</tool_call>"), "|", [LOOKED]),
         (f"<think>{SAID}</think>{SAID}", "|", [LOOKED]),
+        ('<tool_call>{"name": "look", "arguments": null}</tool_call>', "|", [("look", "{}")]),
         ("<tool_call>no call</tool_call> so", "<tool_call>no call</tool_call> so", []),
         ('<tool_call>{"name": "look"', '<tool_call>{"name": "look"', []),
         ('<tool_call>{"name": 1}</tool_call>', '<tool_call>{"name": 1}</tool_call>', []),
@@ -102,6 +103,7 @@ LOOKED = ("look", '{"at": "the sky"}')
         "two",
         "no end",
         "thought",
+        "null",
         "no json",
         "cut",
         "no name",
@@ -116,6 +118,13 @@ def test_a_call_is_found_and_what_is_none_stays_text(
     caller: LoadedModel, text: str, said: str, calls: list[tuple[str, str]]
 ) -> None:
     assert read(caller, text) == (said, calls)
+
+
+def test_lines_between_calls_are_no_text_of_a_model_without_thinking_either(tmp_path: Path) -> None:
+    """As of Qwen2.5: a client would get a text of a line break between two calls."""
+    config = qwen3_config(num_hidden_layers=1)
+    model = with_parser(save(build(config), config, tmp_path), "json_tools")
+    assert read(model, f"\nWell.\n\n{SAID}\n{SAID}\n") == ("\nWell.\n\n||", [LOOKED, LOOKED])
 
 
 def test_one_call_may_be_the_last(caller: LoadedModel) -> None:
@@ -219,6 +228,18 @@ def test_two_calls_of_a_reply_are_two_in_every_syntax(caller_folder: Path, tmp_p
     assert (said.split("|")[0], calls) == ("I look. ", [("look", '{"at": "a"}'), ("look", '{"at": "b"}')])
 
 
+@pytest.mark.parametrize("parser", ["glm47", "longcat", "minicpm5"])
+def test_a_call_that_a_limit_cuts_is_text(caller_folder: Path, tmp_path: Path, parser: str) -> None:
+    """These parsers take a call without its end, and leave out an argument that is not complete."""
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), parser)
+    text = TWO[parser][: TWO[parser].index("a<")]
+    for cut in (False, True):
+        reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
+        spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish(cut=cut)
+        assert [(span.call is None, span.text == text) for span in spans] == [(cut, cut)]
+        assert reply.unread_calls == cut
+
+
 def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder: Path, tmp_path: Path) -> None:
     answer = "{% if m.role == 'tool' %}{{ m.get('name') or m.role }}={{ m.tool_call_id }} {% endif %}"
     ids = "{% for c in m.tool_calls or [] %}{{ c.id }} {% endfor %}"
@@ -227,10 +248,13 @@ def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder
     calls = [ToolCall(f"{at}23456789", name, "{}") for at, name in (("a", "look"), ("b", "go"), ("c", "look"))]
     results = [Message(MessageRole.TOOL, "x", tool_call_id=each.id) for each in calls]
     asked = [Message(MessageRole.ASSISTANT, "", tool_calls=tuple(each)) for each in (calls[:2], calls[2:])]
-    text = rendered(model, Request((USER, asked[0], *results[:2], asked[1], results[2]), tools=(TOOL,)))
+    chat = (USER, asked[0], *results[:2], asked[1], results[2])
+    again = Message(MessageRole.ASSISTANT, "", tool_calls=tuple(calls[:1]))  # some clients count the calls of each turn
+    text = rendered(model, Request((*chat, again, results[0], asked[1], results[2]), tools=(TOOL,)))
     assert text.split() == [
         *("functions.look:0", "functions.go:1", "look=functions.look:0", "go=functions.go:1"),
-        *("functions.look:2", "look=functions.look:2"),
+        *("functions.look:2", "look=functions.look:2", "functions.look:3", "look=functions.look:3"),
+        *("functions.look:4", "look=functions.look:4"),
     ]
 
 
@@ -259,6 +283,17 @@ def test_where_a_template_takes_one_call_a_turn_each_has_a_turn_of_its_own(
     assert places == sorted(places)
     assert [text.count(said) for said in ("Well.", "<tool_call>", "of call_b")] == [1, 2, 1]
     assert rendered(caller, chat).index("of call_b") < rendered(caller, chat).index("of call_a"), "as they came"
+
+
+def test_there_calls_of_a_later_turn_may_have_the_same_ids(one_by_one_folder: Path) -> None:
+    """Some clients count the calls of each turn."""
+    calls = tuple(ToolCall(f"call_{at}", "look", json.dumps({"at": at})) for at in "01")
+    asked = Message(MessageRole.ASSISTANT, "", tool_calls=calls)
+    first = [Message(MessageRole.TOOL, f"first {at}", tool_call_id=f"call_{at}") for at in "01"]
+    again = replace(asked, tool_calls=calls[:1]), Message(MessageRole.TOOL, "second 0", tool_call_id="call_0")
+    text = rendered(load_model(one_by_one_folder), Request((USER, asked, *first, *again, first[0]), tools=(TOOL,)))
+    said = re.findall(r"first .|second .|<tool_call>", text)
+    assert said == ["<tool_call>", "first 0", "<tool_call>", "first 1", "<tool_call>", "second 0", "first 0"]
 
 
 def test_there_a_reply_ends_with_its_first_call(
@@ -377,6 +412,9 @@ def test_a_reply_that_calls_sends_the_call(
     called = shared_engine.run(request)
     assert [event.call.name for event in called.events if isinstance(event, ToolCalled)] == ["look"]
     assert (called.text(), called.stats.generated_tokens) == ("", 3)
+    monkeypatch.setattr("engine.runtime.output.ToolSyntax", ClosedSyntax)
+    assert shared_engine.run(request).text() == "<<<", "its limit has cut it"
+    monkeypatch.setattr("engine.runtime.output.ToolSyntax", OddSyntax)
     monkeypatch.setattr(OddSyntax, "calls_in", lambda *_: ())
     unread = shared_engine.run(request)
     assert (unread.text(), unread.finished.unread_calls) == ("<<<", 1)
@@ -389,3 +427,9 @@ class OddSyntax(ToolSyntax):
 
     def calls_in(self, text: str) -> tuple[ToolCall, ...]:
         return (ToolCall("1", "look", json.dumps({"text": text})),)
+
+
+class ClosedSyntax(OddSyntax):
+    def __init__(self, model: LoadedModel, tools: Any) -> None:
+        super().__init__(model, tools)
+        self.end = ">"
