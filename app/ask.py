@@ -47,7 +47,7 @@ _STDIN = "-"
 def run_command(arguments: list[str]) -> int:
     options, rest = _parsed(arguments)
     paths = Paths.for_user(options.profile_dir)
-    settings = Settings(paths.settings, paths.hub_token)
+    settings = Settings(paths.settings, paths.hub_token, only_reads=True)
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair)
     if options.command == "serve":

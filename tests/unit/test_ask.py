@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app import ask as asking
 from app.__main__ import main
 from app.ask import _installed, _message, _pair, _parsed, _passed_on, _request
 from app.settings import STARTER_EYES, STARTER_FOLDER, Settings
@@ -98,6 +99,21 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
 def test_wrong_usage_is_2(tmp_path: Path) -> None:
     for wrong in (["--bad"], ["--seed=x"], ["--tools=time", "--seed=x"]):
         assert main(["ask", "x", *wrong, "--profile-dir", str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize("content", ["{", '{"top_k": "many"}'])
+@pytest.mark.expect_log("settings file is damaged", "setting top_k is not possible")
+def test_a_damaged_settings_file_is_left_to_the_app(
+    tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which renames or copies it, says so, and deletes the oldest of such copies."""
+    monkeypatch.setattr(asking, "run_command_line", lambda _arguments: 0)
+    paths = Paths.for_user(tmp_path)
+    paths.settings.write_text(content)
+    assert main(["ask", "x", "--profile-dir", str(tmp_path)]) == 0
+    assert paths.settings.read_text() == content
+    assert not list(paths.data.glob("*-aside-*"))
+    assert Settings(paths.settings, paths.hub_token).file.set_aside
 
 
 def ask(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
