@@ -141,26 +141,20 @@ def _message(words: list[str]) -> str:
 
 
 def _request(settings: Settings, main: str, message: str) -> list[str]:
-    """What is given later on the command line holds instead."""
-    turns = [{"role": "system", "content": settings.system_prompt}] if settings.system_prompt else []
+    """As in a new chat with the model. What is given later on the command line holds instead."""
+    values = resolve(settings, settings.model_defaults.get(main, {}), main=main).values
+    system = values["system_prompt"].strip()
+    turns = [{"role": "system", "content": system}] if system else []
     turns.append({"role": "user", "content": message})
-    sampling = settings.sampling(main)
     flags = [f"--chat={json.dumps(turns)}"]
     for name in ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens"):
-        value = settings.max_tokens if name == "max_tokens" else getattr(sampling, name)
-        flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
-    if (bits := kv_bits_of(settings.kv_bits)) is not None:
+        flags += [f"--{name.replace('_', '-')}={values[name]}"] if values[name] is not None else []
+    if (bits := kv_bits_of(values["kv_bits"])) is not None:
         flags += [f"--kv-bits={bits}"]
-    mode = settings.speculation_mode
-    flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
-    flags += [f"--effort={_thinking(settings, main)}"]
-    return [*flags, *(["--fastest"] if settings.fastest else [])]
-
-
-def _thinking(settings: Settings, main: str) -> str | int:
-    """The option `thinking`: the model's default, or that of the settings."""
-    value: str | int = resolve(settings, settings.model_defaults.get(main, {}), main=main).values["thinking"]
-    return value
+    mode = values["speculation_mode"]
+    flags += ["--speculate", str(values["speculation_tokens"]) if mode == SpeculationMode.FIXED else mode]
+    flags += [f"--effort={values['thinking']}"]
+    return [*flags, *(["--fastest"] if values["fastest"] else [])]
 
 
 def _ask_with_tools(paths: Paths, asked: list[str], options: argparse.Namespace) -> int:

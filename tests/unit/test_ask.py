@@ -14,7 +14,7 @@ import pytest
 from app import ask as asking
 from app.__main__ import main
 from app.ask import _installed, _message, _pair, _parsed, _passed_on, _request
-from app.settings import STARTER_EYES, STARTER_FOLDER, Settings
+from app.settings import STARTER_EYES, STARTER_FOLDER, STARTER_MOST_TOKENS, Settings
 from app.system.paths import Paths
 from tests.architecture.project import ROOT
 
@@ -85,6 +85,20 @@ def test_effort_is_the_models_default_or_that_of_the_settings(
     assert f"--effort={told}" in _request(settings, settings.main_folder, "x")
     options, _rest = _parsed(["ask", "x", "--effort", "high", "--schema", "a.json"])
     assert _passed_on(options) == ["--effort=high", "--schema=a.json"]
+
+
+def test_a_models_own_defaults_hold_before_the_settings(tmp_path: Path) -> None:
+    own = {"temperature": 0.1, "system_prompt": "In Latin. ", "speculation_mode": "off", "fastest": True}
+    settings = stored(tmp_path, temperature=0.9, model_defaults={"/m/Main-8B": own})
+    told = _request(settings, settings.main_folder, "x")
+    assert json.loads(told[0].removeprefix("--chat="))[0] == {"role": "system", "content": "In Latin."}
+    assert {"--temperature=0.1", "--fastest"} <= set(told)
+    assert told[told.index("--speculate") + 1] == "off"
+
+
+def test_the_starter_pair_ends_as_in_a_chat(tmp_path: Path) -> None:
+    """Asked what it does not know, it may never end."""
+    assert f"--max-tokens={STARTER_MOST_TOKENS}" in _request(stored(tmp_path), STARTER_FOLDER, "x")
 
 
 def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path) -> None:
