@@ -50,6 +50,18 @@ def test_words_and_stdin_become_one_message(words: list[str], message: str, monk
     assert _message(words) == message
 
 
+def test_ctrl_c_while_stdin_is_read_ends_it_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.StringIO):
+        def read(self, _size: int | None = -1) -> str:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    assert main(["ask", "--profile-dir", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     "arguments",
     ["hello world --json --seed 3", "--json hello --seed 3 world", "hello --json world --seed=3"],
