@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 from app.controllers.chat_options import kv_bits_of, resolve
@@ -136,8 +137,15 @@ def _installed(settings: Settings, paths: Paths) -> list[str]:
 
 
 def _message(words: list[str]) -> str:
-    parts = [sys.stdin.read() if word == _STDIN else word for word in words or [_STDIN]]
+    parts = [_read_stdin() if word == _STDIN else word for word in words or [_STDIN]]
     return " ".join(parts) if _STDIN not in words else "\n\n".join(part.strip() for part in parts)
+
+
+def _read_stdin() -> str:
+    """Bytes that are no text are replaced, as those of a Latin-1 file in a diff."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin.read()
 
 
 def _request(settings: Settings, main: str, message: str) -> list[str]:

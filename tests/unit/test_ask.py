@@ -62,6 +62,11 @@ def test_ctrl_c_while_stdin_is_read_ends_it_without_a_word(
     assert capsys.readouterr().err == ""
 
 
+def test_bytes_of_stdin_that_are_no_text_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), "utf-8"))
+    assert _message(["Sum up:", "-"]) == "Sum up:\n\ncaf\ufffd"
+
+
 @pytest.mark.parametrize(
     "arguments",
     ["hello world --json --seed 3", "--json hello --seed 3 world", "hello --json world --seed=3"],
