@@ -53,13 +53,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run_command(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if arguments[0] == "launch":
-        from app.launch import launch
+    try:
+        if arguments[0] == "launch":
+            from app.launch import launch
 
-        return launch(arguments[1:])
-    from app.ask import run_command
+            return launch(arguments[1:])
+        from app.ask import run_command
 
-    return run_command(arguments)
+        return run_command(arguments)
+    except KeyboardInterrupt:
+        return 130
 
 
 def _run_child(child: str, *arguments: str) -> int:

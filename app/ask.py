@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 from app.controllers.chat_options import kv_bits_of, resolve
@@ -47,7 +48,7 @@ _STDIN = "-"
 def run_command(arguments: list[str]) -> int:
     options, rest = _parsed(arguments)
     paths = Paths.for_user(options.profile_dir)
-    settings = Settings(paths.settings, paths.hub_token)
+    settings = Settings(paths.settings, paths.hub_token, only_reads=True)
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair)
     if options.command == "serve":
@@ -136,31 +137,32 @@ def _installed(settings: Settings, paths: Paths) -> list[str]:
 
 
 def _message(words: list[str]) -> str:
-    parts = [sys.stdin.read() if word == _STDIN else word for word in words or [_STDIN]]
+    parts = [_read_stdin() if word == _STDIN else word for word in words or [_STDIN]]
     return " ".join(parts) if _STDIN not in words else "\n\n".join(part.strip() for part in parts)
 
 
+def _read_stdin() -> str:
+    """Bytes that are no text are replaced, as those of a Latin-1 file in a diff."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin.read()
+
+
 def _request(settings: Settings, main: str, message: str) -> list[str]:
-    """What is given later on the command line holds instead."""
-    turns = [{"role": "system", "content": settings.system_prompt}] if settings.system_prompt else []
+    """As in a new chat with the model. What is given later on the command line holds instead."""
+    values = resolve(settings, settings.model_defaults.get(main, {}), main=main).values
+    system = values["system_prompt"].strip()
+    turns = [{"role": "system", "content": system}] if system else []
     turns.append({"role": "user", "content": message})
-    sampling = settings.sampling(main)
     flags = [f"--chat={json.dumps(turns)}"]
     for name in ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens"):
-        value = settings.max_tokens if name == "max_tokens" else getattr(sampling, name)
-        flags += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
-    if (bits := kv_bits_of(settings.kv_bits)) is not None:
+        flags += [f"--{name.replace('_', '-')}={values[name]}"] if values[name] is not None else []
+    if (bits := kv_bits_of(values["kv_bits"])) is not None:
         flags += [f"--kv-bits={bits}"]
-    mode = settings.speculation_mode
-    flags += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
-    flags += [f"--effort={_thinking(settings, main)}"]
-    return [*flags, *(["--fastest"] if settings.fastest else [])]
-
-
-def _thinking(settings: Settings, main: str) -> str | int:
-    """The option `thinking`: the model's default, or that of the settings."""
-    value: str | int = resolve(settings, settings.model_defaults.get(main, {}), main=main).values["thinking"]
-    return value
+    mode = values["speculation_mode"]
+    flags += ["--speculate", str(values["speculation_tokens"]) if mode == SpeculationMode.FIXED else mode]
+    flags += [f"--effort={values['thinking']}"]
+    return [*flags, *(["--fastest"] if values["fastest"] else [])]
 
 
 def _ask_with_tools(paths: Paths, asked: list[str], options: argparse.Namespace) -> int:

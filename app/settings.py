@@ -144,12 +144,16 @@ class Option(Generic[T]):
 
 
 class SettingsFile:
-    """The file of the settings: a damaged one is renamed, and one that could not be read is not overwritten."""
+    """The file of the settings: a damaged one is renamed, and one that could not be read is not overwritten.
 
-    def __init__(self, path: Path) -> None:
+    `only_reads`: a command in a terminal leaves a damaged one to the app, which says so.
+    """
+
+    def __init__(self, path: Path, *, only_reads: bool) -> None:
         self.set_aside = ""  # where a file that was damaged at the start is kept
         self.is_unread = False  # the file could not be read; defaults are used
         self._path = path
+        self._only_reads = only_reads
         self._others: dict[str, Any] = {}  # options of another version
 
     def load(self, checks: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
@@ -174,7 +178,7 @@ class SettingsFile:
             if not _has_all(values[name], stored[name]):
                 log.warning("a part of setting %s is not possible, the others are used", name)
                 is_whole = False
-        if not is_whole:
+        if not is_whole and not self._only_reads:
             try:
                 self.set_aside = self._copy_aside()  # the next save writes over it
             except OSError as error:
@@ -200,7 +204,8 @@ class SettingsFile:
             return {}
         except (ValueError, RecursionError, IsADirectoryError) as error:
             log.warning("settings file is damaged: %s", type(error).__name__)
-        self._put_aside()
+        if not self._only_reads:
+            self._put_aside()
         return {}
 
     def _read_after_all(self) -> None:
@@ -328,13 +333,19 @@ class Settings(QObject):
     app_offered = Option(False, flag)  # to write a Hunch.app
 
     def __init__(
-        self, file: Path, secrets: Secrets | Path, parent: QObject | None = None, writer: JobQueue = IN_PLACE
+        self,
+        file: Path,
+        secrets: Secrets | Path,
+        parent: QObject | None = None,
+        writer: JobQueue = IN_PLACE,
+        *,
+        only_reads: bool = False,
     ) -> None:
         """`writer` saves what changes."""
         super().__init__(parent)
         self._writer = writer
         self._storing = threading.Lock()
-        self.file = SettingsFile(file)
+        self.file = SettingsFile(file, only_reads=only_reads)
         self.values = self.file.load({name: option.check for name, option in self.options().items()})
         self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)

@@ -241,8 +241,6 @@ def run(asked: Sequence[str], typed: str, terminal: Terminal, servers: Servers) 
     except UnknownTool as unknown:
         _note(f"hunch ask: error: {unknown}")
         return 2
-    except KeyboardInterrupt:
-        return 130
 
     def write(engine: Engine, request: Request, events: queue.SimpleQueue[Event]) -> int:
         if not (info := engine.state().main) or not info.calls_tools:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from app import ask as asking
 from app.__main__ import main
 from app.ask import _installed, _message, _pair, _parsed, _passed_on, _request
-from app.settings import STARTER_EYES, STARTER_FOLDER, Settings
+from app.settings import STARTER_EYES, STARTER_FOLDER, STARTER_MOST_TOKENS, Settings
 from app.system.paths import Paths
 from tests.architecture.project import ROOT
 
@@ -47,6 +48,23 @@ def test_models_of_the_settings_or_named(tmp_path: Path, model: str, draft: str 
 def test_words_and_stdin_become_one_message(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("from a file\n"))
     assert _message(words) == message
+
+
+def test_ctrl_c_while_stdin_is_read_ends_it_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.StringIO):
+        def read(self, _size: int | None = -1) -> str:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    assert main(["ask", "--profile-dir", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_bytes_of_stdin_that_are_no_text_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), "utf-8"))
+    assert _message(["Sum up:", "-"]) == "Sum up:\n\ncaf\ufffd"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +104,20 @@ def test_effort_is_the_models_default_or_that_of_the_settings(
     assert _passed_on(options) == ["--effort=high", "--schema=a.json"]
 
 
+def test_a_models_own_defaults_hold_before_the_settings(tmp_path: Path) -> None:
+    own = {"temperature": 0.1, "system_prompt": "In Latin. ", "speculation_mode": "off", "fastest": True}
+    settings = stored(tmp_path, temperature=0.9, model_defaults={"/m/Main-8B": own})
+    told = _request(settings, settings.main_folder, "x")
+    assert json.loads(told[0].removeprefix("--chat="))[0] == {"role": "system", "content": "In Latin."}
+    assert {"--temperature=0.1", "--fastest"} <= set(told)
+    assert told[told.index("--speculate") + 1] == "off"
+
+
+def test_the_starter_pair_ends_as_in_a_chat(tmp_path: Path) -> None:
+    """Asked what it does not know, it may never end."""
+    assert f"--max-tokens={STARTER_MOST_TOKENS}" in _request(stored(tmp_path), STARTER_FOLDER, "x")
+
+
 def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path) -> None:
     drafts = {"/m/Other-4B": "/m/S-1B", STARTER_EYES: "starter/eyes/draft", STARTER_FOLDER: STARTER_FOLDER}
     settings = stored(tmp_path, model_folders=["/disk/models"], last_drafts=drafts)
@@ -98,6 +130,21 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
 def test_wrong_usage_is_2(tmp_path: Path) -> None:
     for wrong in (["--bad"], ["--seed=x"], ["--tools=time", "--seed=x"]):
         assert main(["ask", "x", *wrong, "--profile-dir", str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize("content", ["{", '{"top_k": "many"}'])
+@pytest.mark.expect_log("settings file is damaged", "setting top_k is not possible")
+def test_a_damaged_settings_file_is_left_to_the_app(
+    tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which renames or copies it, says so, and deletes the oldest of such copies."""
+    monkeypatch.setattr(asking, "run_command_line", lambda _arguments: 0)
+    paths = Paths.for_user(tmp_path)
+    paths.settings.write_text(content)
+    assert main(["ask", "x", "--profile-dir", str(tmp_path)]) == 0
+    assert paths.settings.read_text() == content
+    assert not list(paths.data.glob("*-aside-*"))
+    assert Settings(paths.settings, paths.hub_token).file.set_aside
 
 
 def ask(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
