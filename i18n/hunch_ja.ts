@@ -4408,7 +4408,7 @@
     </message>
     <message>
         <source>deleting…</source>
-        <translation>削除しています</translation>
+        <translation>削除しています…</translation>
     </message>
     <message>
         <source>checking…</source>

@@ -4408,7 +4408,7 @@
     </message>
     <message>
         <source>deleting…</source>
-        <translation>삭제하는 중</translation>
+        <translation>삭제하는 중…</translation>
     </message>
     <message>
         <source>checking…</source>

@@ -4408,7 +4408,7 @@
     </message>
     <message>
         <source>deleting…</source>
-        <translation>正在删除</translation>
+        <translation>正在删除…</translation>
     </message>
     <message>
         <source>checking…</source>

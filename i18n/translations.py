@@ -116,6 +116,8 @@ def ts_problems(file: Path) -> list[str]:
             found.append(f"placeholders differ: {source}")
         elif any(_TWO_PARTICLES.search(form) for form in forms):
             found.append(f"two particles: {source}")
+        elif source.endswith("…") and "…" not in forms[0]:
+            found.append(f"an ellipsis is lost: {source}")
         if "%n" in source:
             found.append(f"a count is %Ln, so that its digits are grouped: {source}")
     return found
