@@ -323,11 +323,11 @@
     </message>
     <message>
         <source>Quit Hunch there, or words may be lost.</source>
-        <translation>그곳의 Hunch를 종료해 주세요. 그러지 않으면 글이 사라질 수 있어요.</translation>
+        <translation>그곳의 Hunch를 종료하세요. 그러지 않으면 글이 사라질 수 있어요.</translation>
     </message>
     <message>
         <source>If it is not running there, open them here.</source>
-        <translation>그곳에서 실행 중이 아니라면 여기에서 열어 주세요.</translation>
+        <translation>그곳에서 실행 중이 아니라면 여기에서 여세요.</translation>
     </message>
     <message>
         <source>Open Here</source>
@@ -3631,7 +3631,7 @@
     </message>
     <message>
         <source>Quit Hunch and open it again.</source>
-        <translation>Hunch를 종료한 뒤 다시 열어 주세요.</translation>
+        <translation>Hunch를 종료한 뒤 다시 여세요.</translation>
     </message>
     <message>
         <source>This chat no longer fits</source>
@@ -5837,7 +5837,7 @@
     </message>
     <message>
         <source>“%1” was removed from the project.</source>
-        <translation>“%1” 파일을 프로젝트에서 제거했어요.</translation>
+        <translation>‘%1’ 파일을 프로젝트에서 제거했어요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -7991,7 +7991,7 @@
     </message>
     <message>
         <source>Quit Hunch there first.</source>
-        <translation>먼저 그곳의 Hunch를 종료해 주세요.</translation>
+        <translation>먼저 그곳의 Hunch를 종료하세요.</translation>
     </message>
     <message>
         <source>Another copy of Hunch has your chats open and is not responding.</source>
