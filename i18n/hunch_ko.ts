@@ -6648,7 +6648,7 @@
     </message>
     <message>
         <source>What it wrote last (stderr)</source>
-        <translation>마지막 출력 (stderr)</translation>
+        <translation>마지막 출력(stderr)</translation>
     </message>
     <message>
         <source>Get %1…</source>
@@ -7520,7 +7520,7 @@
     </message>
     <message>
         <source>It ended by itself (%1).</source>
-        <translation>스스로 종료됐어요 (%1).</translation>
+        <translation>스스로 종료됐어요(%1).</translation>
     </message>
     <message>
         <source>It sent more than %1 MB at once and was stopped.</source>
@@ -7540,7 +7540,7 @@
     </message>
     <message>
         <source>It wants a sign-in (%1). A key in its headers may do.</source>
-        <translation>로그인이 필요해요 (%1). 헤더에 키를 넣으면 될 수도 있어요.</translation>
+        <translation>로그인이 필요해요(%1). 헤더에 키를 넣으면 될 수도 있어요.</translation>
     </message>
     <message>
         <source>The sign-in took more than %1 minutes.</source>
@@ -7548,7 +7548,7 @@
     </message>
     <message>
         <source>The sign-in was refused (%1).</source>
-        <translation>로그인이 거부되었어요 (%1).</translation>
+        <translation>로그인이 거부되었어요(%1).</translation>
     </message>
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
@@ -7639,7 +7639,7 @@
     </message>
     <message>
         <source>Tool servers (MCP)</source>
-        <translation>도구 서버 (MCP)</translation>
+        <translation>도구 서버(MCP)</translation>
     </message>
     <message>
         <source>Add a server</source>

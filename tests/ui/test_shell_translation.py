@@ -74,6 +74,7 @@ def test_words_that_are_not_used_are_found(script: ModuleType, monkeypatch: pyte
     [
         ("%1 삭제</translation>", "삭제</translation>", "placeholders differ: Delete %1"),
         ("%1 서버를 찾을", "%1을(를) 찾을", "two particles: %1 not found. This Mac may be offline."),
+        ("도구 서버(MCP)", "도구 서버 (MCP)", "punctuation as in English: Tool servers (MCP)"),
         ("삭제하는 중…", "삭제하는 중", "an ellipsis is lost: deleting…"),
         (
             "<source>%Ln download",
