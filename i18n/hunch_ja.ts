@@ -446,11 +446,11 @@
     </message>
     <message>
         <source>Page %1</source>
-        <translation>%1ページ</translation>
+        <translation>%1 ページ</translation>
     </message>
     <message>
         <source>Line %1</source>
-        <translation>%1行目</translation>
+        <translation>%1 行目</translation>
     </message>
     <message>
         <source>Open the File</source>
@@ -3855,7 +3855,7 @@
     </message>
     <message>
         <source>Try again later. Downloaded data is kept.</source>
-        <translation>あとでもう一度お試しください。ダウンロード済みの分は残っています。</translation>
+        <translation>あとで再試行してください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
         <source>Connection to %1 lost.</source>
@@ -5533,7 +5533,7 @@
     </message>
     <message>
         <source>Files left out because they are gone: %1.</source>
-        <translation>見つからないため含まれなかったファイル：%1件。</translation>
+        <translation>見つからないため含まれていないファイル：%1 個。</translation>
     </message>
     <message>
         <source>Show</source>
@@ -5805,7 +5805,7 @@
     </message>
     <message>
         <source>Chat settings</source>
-        <translation>チャット設定</translation>
+        <translation>チャットの設定</translation>
     </message>
 </context>
 <context>
@@ -6269,7 +6269,7 @@
     </message>
     <message>
         <source>Hunch sends nothing. Copy it into your report.</source>
-        <translation>Hunch は何も送信しません。コピーして報告に貼り付けてください。</translation>
+        <translation>Hunch は何も送信しません。コピーして報告にペーストしてください。</translation>
     </message>
     <message>
         <source>Copy</source>
