@@ -2577,19 +2577,19 @@
     </message>
     <message>
         <source>The other Mac has stopped drafting.</source>
-        <translation>ほかの Mac がドラフトを停止しました。</translation>
+        <translation>もう一方の Mac がドラフトを停止しました。</translation>
     </message>
     <message>
         <source>The other Mac no longer answers.</source>
-        <translation>ほかの Mac が応答しなくなりました。</translation>
+        <translation>もう一方の Mac が応答しなくなりました。</translation>
     </message>
     <message>
         <source>What the other Mac sent is no draft.</source>
-        <translation>ほかの Mac から届いたものはドラフトではありません。</translation>
+        <translation>もう一方の Mac から届いたものはドラフトではありません。</translation>
     </message>
     <message>
         <source>The other Mac cannot run this draft.</source>
-        <translation>ほかの Mac ではこのドラフトモデルを動かせません。</translation>
+        <translation>もう一方の Mac ではこのドラフトモデルを動かせません。</translation>
     </message>
     <message>
         <source>Starting…</source>

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
@@ -91,6 +92,13 @@ def test_a_lost_placeholder_a_count_without_groups_and_two_particles_are_found(
     broken = tmp_path / "hunch_ko.ts"
     broken.write_text(source.replace(text, changed), encoding="utf-8")
     assert problem in script.ts_problems(broken)
+
+
+def test_the_other_of_two_macs_is_not_just_any_other() -> None:
+    messages = ElementTree.parse(SOURCES / "hunch_ja.ts").iter("message")
+    texts = [each.findtext("translation", "") for each in messages if "The other Mac" in each.findtext("source", "")]
+    assert len(texts) > 5
+    assert [text for text in texts if "ほかの Mac" in text] == []
 
 
 def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
