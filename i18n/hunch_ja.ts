@@ -55,7 +55,7 @@
     </message>
     <message>
         <source>Added, and off until you turn it on: %1</source>
-        <translation>追加しました。オンにするまでは動きません: %1</translation>
+        <translation>追加しました。オンにするまでは動きません：%1</translation>
     </message>
     <message>
         <source>Nothing new was found.</source>
@@ -67,7 +67,7 @@
     </message>
     <message>
         <source>Such as %1 or %2. Keys in it go to the keychain.</source>
-        <translation>例: %1 または %2。含まれるキーはキーチェーンに保存されます。</translation>
+        <translation>例：%1 または %2。含まれるキーはキーチェーンに保存されます。</translation>
     </message>
     <message>
         <source>Add</source>
@@ -446,11 +446,11 @@
     </message>
     <message>
         <source>Page %1</source>
-        <translation>%1ページ</translation>
+        <translation>%1 ページ</translation>
     </message>
     <message>
         <source>Line %1</source>
-        <translation>%1行目</translation>
+        <translation>%1 行目</translation>
     </message>
     <message>
         <source>Open the File</source>
@@ -818,7 +818,7 @@
     <name>ChatToolsButton</name>
     <message>
         <source>Tools: %1</source>
-        <translation>ツール: %1</translation>
+        <translation>ツール：%1</translation>
     </message>
     <message>
         <source>Tools</source>
@@ -1403,7 +1403,7 @@
     </message>
     <message>
         <source>%1: %2</source>
-        <translation>%1: %2</translation>
+        <translation>%1：%2</translation>
     </message>
 </context>
 <context>
@@ -2517,16 +2517,16 @@
     </message>
     <message>
         <source>Still read: the system prompt</source>
-        <translation>引き続き読まれる: システムプロンプト</translation>
+        <translation>引き続き読まれる：システムプロンプト</translation>
     </message>
     <message>
         <source>Still read: the project&apos;s instructions</source>
-        <translation>引き続き読まれる: プロジェクトの指示</translation>
+        <translation>引き続き読まれる：プロジェクトの指示</translation>
     </message>
     <message numerus="yes">
         <source>Still read: %Ln pinned message(s)</source>
         <translation>
-            <numerusform>引き続き読まれる: ピン留めしたメッセージ %Ln 件</numerusform>
+            <numerusform>引き続き読まれる：ピン留めしたメッセージ %Ln 件</numerusform>
         </translation>
     </message>
     <message>
@@ -2577,19 +2577,19 @@
     </message>
     <message>
         <source>The other Mac has stopped drafting.</source>
-        <translation>ほかの Mac がドラフトを停止しました。</translation>
+        <translation>もう一方の Mac がドラフトを停止しました。</translation>
     </message>
     <message>
         <source>The other Mac no longer answers.</source>
-        <translation>ほかの Mac が応答しなくなりました。</translation>
+        <translation>もう一方の Mac が応答しなくなりました。</translation>
     </message>
     <message>
         <source>What the other Mac sent is no draft.</source>
-        <translation>ほかの Mac から届いたものはドラフトではありません。</translation>
+        <translation>もう一方の Mac から届いたものはドラフトではありません。</translation>
     </message>
     <message>
         <source>The other Mac cannot run this draft.</source>
-        <translation>ほかの Mac ではこのドラフトモデルを動かせません。</translation>
+        <translation>もう一方の Mac ではこのドラフトモデルを動かせません。</translation>
     </message>
     <message>
         <source>Starting…</source>
@@ -3855,7 +3855,7 @@
     </message>
     <message>
         <source>Try again later. Downloaded data is kept.</source>
-        <translation>あとでもう一度お試しください。ダウンロード済みの分は残っています。</translation>
+        <translation>あとで再試行してください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
         <source>Connection to %1 lost.</source>
@@ -4408,7 +4408,7 @@
     </message>
     <message>
         <source>deleting…</source>
-        <translation>削除しています</translation>
+        <translation>削除しています…</translation>
     </message>
     <message>
         <source>checking…</source>
@@ -5533,7 +5533,7 @@
     </message>
     <message>
         <source>Files left out because they are gone: %1.</source>
-        <translation>見つからないため含まれなかったファイル：%1件。</translation>
+        <translation>見つからないため含まれていないファイル：%1 個。</translation>
     </message>
     <message>
         <source>Show</source>
@@ -5805,7 +5805,7 @@
     </message>
     <message>
         <source>Chat settings</source>
-        <translation>チャット設定</translation>
+        <translation>チャットの設定</translation>
     </message>
 </context>
 <context>
@@ -5826,7 +5826,7 @@
     </message>
     <message>
         <source>Project: %1</source>
-        <translation>プロジェクト: %1</translation>
+        <translation>プロジェクト：%1</translation>
     </message>
 </context>
 <context>
@@ -6269,7 +6269,7 @@
     </message>
     <message>
         <source>Hunch sends nothing. Copy it into your report.</source>
-        <translation>Hunch は何も送信しません。コピーして報告に貼り付けてください。</translation>
+        <translation>Hunch は何も送信しません。コピーして報告にペーストしてください。</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -6565,7 +6565,7 @@
     </message>
     <message>
         <source>Replies cannot be held to this: %1</source>
-        <translation>回答をこのスキーマに合わせられません: %1</translation>
+        <translation>回答をこのスキーマに合わせられません：%1</translation>
     </message>
     <message>
         <source>Free text</source>
@@ -6589,7 +6589,7 @@
     </message>
     <message>
         <source>Columns: name, year, price</source>
-        <translation>列: 名前、年、価格</translation>
+        <translation>列：名前、年、価格</translation>
     </message>
     <message>
         <source>Columns</source>
@@ -6648,7 +6648,7 @@
     </message>
     <message>
         <source>What it wrote last (stderr)</source>
-        <translation>最後の出力 (stderr)</translation>
+        <translation>最後の出力（stderr）</translation>
     </message>
     <message>
         <source>Get %1…</source>
@@ -7143,7 +7143,7 @@
     </message>
     <message>
         <source>Copying the draft to %1: %2</source>
-        <translation>ドラフトモデルを %1 へコピー中: %2</translation>
+        <translation>ドラフトモデルを %1 へコピー中：%2</translation>
     </message>
 </context>
 <context>
@@ -7456,7 +7456,7 @@
     </message>
     <message>
         <source>Installed and able to: %1.</source>
-        <translation>使えるインストール済みモデル: %1。</translation>
+        <translation>使えるインストール済みモデル：%1。</translation>
     </message>
     <message>
         <source>Runs without asking.</source>
@@ -7516,11 +7516,11 @@
     </message>
     <message>
         <source>Cannot be started: %1</source>
-        <translation>起動できません: %1</translation>
+        <translation>起動できません：%1</translation>
     </message>
     <message>
         <source>It ended by itself (%1).</source>
-        <translation>自分で終了しました (%1)。</translation>
+        <translation>自分で終了しました（%1）。</translation>
     </message>
     <message>
         <source>It sent more than %1 MB at once and was stopped.</source>
@@ -7532,15 +7532,15 @@
     </message>
     <message>
         <source>It refused: %1</source>
-        <translation>拒否されました: %1</translation>
+        <translation>拒否されました：%1</translation>
     </message>
     <message>
         <source>Cannot be reached: %1</source>
-        <translation>接続できません: %1</translation>
+        <translation>接続できません：%1</translation>
     </message>
     <message>
         <source>It wants a sign-in (%1). A key in its headers may do.</source>
-        <translation>サインインが必要です (%1)。ヘッダにキーを設定すると使える場合があります。</translation>
+        <translation>サインインが必要です（%1）。ヘッダにキーを設定すると使える場合があります。</translation>
     </message>
     <message>
         <source>The sign-in took more than %1 minutes.</source>
@@ -7548,7 +7548,7 @@
     </message>
     <message>
         <source>The sign-in was refused (%1).</source>
-        <translation>サインインが拒否されました (%1)。</translation>
+        <translation>サインインが拒否されました（%1）。</translation>
     </message>
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
@@ -7628,7 +7628,7 @@
     </message>
     <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>
-        <translation>ツールサーバのプロトコル (MCP) に対応していません。</translation>
+        <translation>ツールサーバのプロトコル（MCP）に対応していません。</translation>
     </message>
 </context>
 <context>
@@ -7639,7 +7639,7 @@
     </message>
     <message>
         <source>Tool servers (MCP)</source>
-        <translation>ツールサーバ (MCP)</translation>
+        <translation>ツールサーバ（MCP）</translation>
     </message>
     <message>
         <source>Add a server</source>

@@ -323,11 +323,11 @@
     </message>
     <message>
         <source>Quit Hunch there, or words may be lost.</source>
-        <translation>그곳의 Hunch를 종료해 주세요. 그러지 않으면 글이 사라질 수 있어요.</translation>
+        <translation>그곳의 Hunch를 종료하세요. 그러지 않으면 글이 사라질 수 있어요.</translation>
     </message>
     <message>
         <source>If it is not running there, open them here.</source>
-        <translation>그곳에서 실행 중이 아니라면 여기에서 열어 주세요.</translation>
+        <translation>그곳에서 실행 중이 아니라면 여기에서 여세요.</translation>
     </message>
     <message>
         <source>Open Here</source>
@@ -3631,7 +3631,7 @@
     </message>
     <message>
         <source>Quit Hunch and open it again.</source>
-        <translation>Hunch를 종료한 뒤 다시 열어 주세요.</translation>
+        <translation>Hunch를 종료한 뒤 다시 여세요.</translation>
     </message>
     <message>
         <source>This chat no longer fits</source>
@@ -4408,7 +4408,7 @@
     </message>
     <message>
         <source>deleting…</source>
-        <translation>삭제하는 중</translation>
+        <translation>삭제하는 중…</translation>
     </message>
     <message>
         <source>checking…</source>
@@ -5837,7 +5837,7 @@
     </message>
     <message>
         <source>“%1” was removed from the project.</source>
-        <translation>“%1” 파일을 프로젝트에서 제거했어요.</translation>
+        <translation>‘%1’ 파일을 프로젝트에서 제거했어요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -6648,7 +6648,7 @@
     </message>
     <message>
         <source>What it wrote last (stderr)</source>
-        <translation>마지막 출력 (stderr)</translation>
+        <translation>마지막 출력(stderr)</translation>
     </message>
     <message>
         <source>Get %1…</source>
@@ -7520,7 +7520,7 @@
     </message>
     <message>
         <source>It ended by itself (%1).</source>
-        <translation>스스로 종료됐어요 (%1).</translation>
+        <translation>스스로 종료됐어요(%1).</translation>
     </message>
     <message>
         <source>It sent more than %1 MB at once and was stopped.</source>
@@ -7540,7 +7540,7 @@
     </message>
     <message>
         <source>It wants a sign-in (%1). A key in its headers may do.</source>
-        <translation>로그인이 필요해요 (%1). 헤더에 키를 넣으면 될 수도 있어요.</translation>
+        <translation>로그인이 필요해요(%1). 헤더에 키를 넣으면 될 수도 있어요.</translation>
     </message>
     <message>
         <source>The sign-in took more than %1 minutes.</source>
@@ -7548,7 +7548,7 @@
     </message>
     <message>
         <source>The sign-in was refused (%1).</source>
-        <translation>로그인이 거부되었어요 (%1).</translation>
+        <translation>로그인이 거부되었어요(%1).</translation>
     </message>
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>
@@ -7639,7 +7639,7 @@
     </message>
     <message>
         <source>Tool servers (MCP)</source>
-        <translation>도구 서버 (MCP)</translation>
+        <translation>도구 서버(MCP)</translation>
     </message>
     <message>
         <source>Add a server</source>
@@ -7991,7 +7991,7 @@
     </message>
     <message>
         <source>Quit Hunch there first.</source>
-        <translation>먼저 그곳의 Hunch를 종료해 주세요.</translation>
+        <translation>먼저 그곳의 Hunch를 종료하세요.</translation>
     </message>
     <message>
         <source>Another copy of Hunch has your chats open and is not responding.</source>

@@ -4408,7 +4408,7 @@
     </message>
     <message>
         <source>deleting…</source>
-        <translation>正在删除</translation>
+        <translation>正在删除…</translation>
     </message>
     <message>
         <source>checking…</source>
@@ -6648,7 +6648,7 @@
     </message>
     <message>
         <source>What it wrote last (stderr)</source>
-        <translation>最后的输出 (stderr)</translation>
+        <translation>最后的输出（stderr）</translation>
     </message>
     <message>
         <source>Get %1…</source>
@@ -7628,7 +7628,7 @@
     </message>
     <message>
         <source>It does not speak the protocol of tool servers (MCP).</source>
-        <translation>它不使用工具服务器协议 (MCP)。</translation>
+        <translation>它不使用工具服务器协议（MCP）。</translation>
     </message>
 </context>
 <context>
@@ -7639,7 +7639,7 @@
     </message>
     <message>
         <source>Tool servers (MCP)</source>
-        <translation>工具服务器 (MCP)</translation>
+        <translation>工具服务器（MCP）</translation>
     </message>
     <message>
         <source>Add a server</source>

@@ -25,6 +25,7 @@ from app.words.languages import LANGUAGES, SOURCES  # noqa: E402
 _COUNT = re.compile(r"%L?n")
 _PLACEHOLDER = re.compile(r"%L?(?:n|\d)")
 _TWO_PARTICLES = re.compile(r"\((?:을|를|이|가|은|는|와|과|으)\)")  # "을(를)": the writer did not know which of them
+_ENGLISH_MARK = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff] ?[:(]|[가-힣] \(")  # half-width, or after a space
 
 
 def ts_file(language: str, folder: Path = SOURCES) -> Path:
@@ -116,6 +117,10 @@ def ts_problems(file: Path) -> list[str]:
             found.append(f"placeholders differ: {source}")
         elif any(_TWO_PARTICLES.search(form) for form in forms):
             found.append(f"two particles: {source}")
+        elif any(_ENGLISH_MARK.search(form) for form in forms):
+            found.append(f"punctuation as in English: {source}")
+        elif source.endswith("…") and "…" not in forms[0]:
+            found.append(f"an ellipsis is lost: {source}")
         if "%n" in source:
             found.append(f"a count is %Ln, so that its digits are grouped: {source}")
     return found

@@ -715,7 +715,8 @@ def not_attached(problems: Sequence[NotAttached]) -> Notice:
     if len(problems) == 1:
         return _of_one(problems[0])
     title = fill(QCoreApplication.translate("Files", "Files not attached: %1"), count(len(problems)))
-    lines = [labelled(problem.name, _reason_and_hint(problem)[0]) for problem in problems[:_MOST_NAMED]]
+    pasted = QCoreApplication.translate("AttachmentChip", "Picture")  # which has no name
+    lines = [labelled(each.name or pasted, _reason_and_hint(each)[0]) for each in problems[:_MOST_NAMED]]
     more = len(problems) - _MOST_NAMED
     if more > 0:
         lines.append(fill(QCoreApplication.translate("Files", "And %1 more."), count(more)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QLocale
@@ -113,8 +114,7 @@ def parameters_text(parameters: int) -> str:
 
 def languages_text(languages: tuple[str, ...]) -> str:
     """The first few by their own names."""
-    names = [_OWN_NAMES.get(code) or QLocale(code).nativeLanguageName() or code for code in languages]
-    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    return some([_OWN_NAMES.get(code) or QLocale(code).nativeLanguageName() or code for code in languages], 8)
 
 
 def gain_text(gain: PairGain) -> str:
@@ -217,9 +217,9 @@ def tokens_text(tokens: int) -> str:
     return fill(QCoreApplication.translate("Models", "%1 tokens"), count(tokens)) if tokens else ""
 
 
-def some(names: tuple[str, ...]) -> str:
+def some(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     """The first few."""
-    return listed(*names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+    return listed(*names[:most]) + (" …" if len(names) > most else "")
 
 
 def name_beside(name: str, other: str) -> str:

@@ -118,6 +118,8 @@ def test_install_in_a_row(harness: ModelsHarness, panel: DiscoverPanel, qtbot: Q
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=place)
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(20, place.y()))
     assert (harness.store.asked, harness.models.discover.page_of) == ([], "")
+    QTest.mouseClick(viewport, Qt.MouseButton.RightButton, pos=place)
+    assert (harness.store.asked, harness.models.discover.page_of) == ([], "")
 
     harness.store.gate.hold()
     place, viewport = install_place(panel, 0), panel.list.viewport()

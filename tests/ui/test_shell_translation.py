@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
@@ -74,6 +75,8 @@ def test_words_that_are_not_used_are_found(script: ModuleType, monkeypatch: pyte
     [
         ("%1 삭제</translation>", "삭제</translation>", "placeholders differ: Delete %1"),
         ("%1 서버를 찾을", "%1을(를) 찾을", "two particles: %1 not found. This Mac may be offline."),
+        ("도구 서버(MCP)", "도구 서버 (MCP)", "punctuation as in English: Tool servers (MCP)"),
+        ("삭제하는 중…", "삭제하는 중", "an ellipsis is lost: deleting…"),
         (
             "<source>%Ln download",
             "<source>%n download",
@@ -89,6 +92,13 @@ def test_a_lost_placeholder_a_count_without_groups_and_two_particles_are_found(
     broken = tmp_path / "hunch_ko.ts"
     broken.write_text(source.replace(text, changed), encoding="utf-8")
     assert problem in script.ts_problems(broken)
+
+
+def test_the_other_of_two_macs_is_not_just_any_other() -> None:
+    messages = ElementTree.parse(SOURCES / "hunch_ja.ts").iter("message")
+    texts = [each.findtext("translation", "") for each in messages if "The other Mac" in each.findtext("source", "")]
+    assert len(texts) > 5
+    assert [text for text in texts if "ほかの Mac" in text] == []
 
 
 def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:

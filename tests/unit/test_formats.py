@@ -90,3 +90,4 @@ def test_each_language_has_its_own_marks(
 ) -> None:
     QLocale.setDefault(QLocale(language))
     assert (spoken(*parts), listed("a", "", "b"), labelled("a", "b"), quoted("a")) == said
+    assert pairs.languages_text(("ja", "ko")) == listed("日本語", "한국어")

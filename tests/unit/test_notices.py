@@ -167,6 +167,8 @@ def test_where_a_new_chat_is_the_button_the_words_name_it() -> None:
 def test_among_several_files_each_has_its_reason_after_one_colon() -> None:
     lines = [not_attached([NotAttached("x.tiff", why, 1)] * 2).sentence.splitlines()[0] for why in WhyNot]
     assert [line for line in lines if line.count(":") != 1] == []
+    pasted = not_attached([NotAttached("", WhyNot.NOT_STORED), NotAttached("a.pdf", WhyNot.EMPTY)])
+    assert pasted.sentence.splitlines() == ["Picture: Not saved.", "a.pdf: Empty."]
 
 
 def test_what_stood_in_a_file_turns_no_word_of_a_sentence() -> None:

@@ -107,7 +107,7 @@ class HubListView(ChoiceList):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
-        self._pressed_install = self.install_at(event.position().toPoint())
+        self._pressed_install = self.install_at(event.position().toPoint()) if self._pressed else ""
         if self._pressed_install:
             self._pressed = None
 
