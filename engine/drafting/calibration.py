@@ -62,7 +62,7 @@ LEAST_COMPARISONS = 3
 MOST_COMPARISONS = 7
 _SETTLED = 0.02  # a relative error that is small enough
 # Forwards that take seconds are hardly disturbed by what else runs. MEASURED: without a limit 1.5 B parameters took
-# more than 20 minutes where MLX computes by its own matrix products on one core, anew after each start.
+# more than 20 minutes where MLX computes by its own matrix products on one core, again after each start.
 _ENOUGH_S = 60.0
 _MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = this * MAD / sqrt(count)
 _HOPELESS = 0.8
