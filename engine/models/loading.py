@@ -20,14 +20,7 @@ from mlx_lm.tokenizer_utils import BPEStreamingDetokenizer
 from tokenizers.decoders import ByteLevel
 from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
-from engine.api.errors import (
-    CannotSee,
-    DraftCannotRewind,
-    EngineError,
-    ModelChanged,
-    ModelDamaged,
-    TokenizerBroken,
-)
+from engine.api.errors import CannotSee, DraftCannotRewind, EngineError, ModelChanged, ModelDamaged, TokenizerBroken
 from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
