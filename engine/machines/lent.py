@@ -38,7 +38,7 @@ from engine.machines.messages import (
 )
 from engine.machines.pairing import Declined, ask_to_pair, expected
 from engine.machines.relay import HANDSHAKE_S, relayed
-from engine.machines.versions import protocol_difference, versions_here
+from engine.machines.versions import versions_here
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
@@ -191,7 +191,8 @@ def _connected(own: Identity, machine: Machine | None, address: str) -> tuple[so
         if protocol[0] > _LAST_PROTOCOL:
             raise Declined(MachineRefusal.MISBEHAVED, "not Hunch")
         if protocol[0] != PROTOCOL:
-            raise Declined(*protocol_difference(PROTOCOL, protocol[0]))
+            why = MachineRefusal.OLDER if protocol[0] < PROTOCOL else MachineRefusal.NEWER
+            raise Declined(why, f"protocol {protocol[0]}")
         certificate = fingerprint(secure.getpeercert(binary_form=True) or b"")
         return relayed(secure)[0], bytes.fromhex(certificate)
     except BaseException:

@@ -36,17 +36,8 @@ def difference(theirs: Sequence[str]) -> tuple[MachineRefusal, str] | None:
     """Whether this machine is the older one or the newer one, and what it has; None: both have the same."""
     for name, here, there in zip(_NAMES, versions_here(), (*theirs, "", "", ""), strict=False):
         if here != there:
-            return _order(_age(here) < _age(there)), f"{name} {here}"
+            return MachineRefusal.OLDER if _age(here) < _age(there) else MachineRefusal.NEWER, f"{name} {here}"
     return None
-
-
-def protocol_difference(here: int, there: int) -> tuple[MachineRefusal, str]:
-    """As the other machine would say it: it is older or newer, and what it speaks."""
-    return _order(there < here), f"protocol {there}"
-
-
-def _order(is_older: bool) -> MachineRefusal:
-    return MachineRefusal.OLDER if is_older else MachineRefusal.NEWER
 
 
 def _age(named: str) -> tuple[list[int], str]:

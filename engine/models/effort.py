@@ -1,8 +1,8 @@
 """How much a model thinks: the variables that its chat template has for it.
 
 Found in the template's text; nothing is rendered. Templates agree on few names: gpt-oss, Mistral, K2 and others have
-`reasoning_effort` with words, Seed-OSS `thinking_budget` in tokens, Nemotron `low_effort`, DeepSeek, Kimi and Granite
-`thinking`, most others `enable_thinking`.
+`reasoning_effort` with words, Muse `reasoning_strength`, Seed-OSS `thinking_budget` in tokens, Nemotron `low_effort`,
+DeepSeek, Kimi and Granite `thinking`, most others `enable_thinking`.
 """
 
 from __future__ import annotations
@@ -55,6 +55,9 @@ class EffortVariables:
             low["thinking_budget"] = LOW_THINKING_TOKENS
         if "low_effort" in names:
             low["low_effort"] = True
+        if "reasoning_strength" in names:  # which is "high" by itself
+            low["reasoning_strength"] = "low"
+            high["reasoning_strength"] = "xhigh"
         if _EFFORT in names:
             words = {word for part in code if _EFFORT in part for word in _WORDS.findall(part)}
             highest = next((word for word in _HIGH if word in words), "")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
 from engine.models.children import OUR_FAULTS, TRY_MODEL, command, environment
-from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
+from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, MORE_TEMPLATES, TOO_MUCH
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import CONFIG_LIMIT_BYTES, object_at, stamp
 
@@ -117,9 +117,9 @@ def _problem(status: int) -> str:
 
 def identity_of(folder: Path) -> str:
     identities = []
-    for name in _FILES:
+    for path in (*(folder / name for name in _FILES), *sorted(folder.glob(MORE_TEMPLATES))):
         with suppress(OSError):
-            identities.append((name, *stamp((folder / name).stat())))
+            identities.append((path.name, *stamp(path.stat())))
     return hashlib.blake2b(repr((str(folder), identities)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -31,6 +31,7 @@ from engine.models.model_files import (
 from engine.models.templates import ChatTemplate
 from engine.models.watch import TooLong
 
+MORE_TEMPLATES = "additional_chat_templates/*.jinja"
 GOOD = 0
 TOO_LONG = 3
 TOO_MUCH = 4
@@ -126,8 +127,9 @@ def _try_templates(folder: Path) -> None:
 def _templates(folder: Path) -> list[str]:
     """All templates in the folder, under any name."""
     found: list[str] = []
-    with suppress(FileError, UnicodeDecodeError):
-        found.append(read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode())
+    for path in (folder / "chat_template.jinja", *folder.glob(MORE_TEMPLATES)):
+        with suppress(FileError, UnicodeDecodeError):
+            found.append(read_limited(path, TEMPLATE_LIMIT_BYTES).decode())
     for name in ("tokenizer_config.json", "chat_template.json"):
         found += template_texts(object_in(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template"))
     return found

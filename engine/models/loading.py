@@ -20,14 +20,7 @@ from mlx_lm.tokenizer_utils import BPEStreamingDetokenizer
 from tokenizers.decoders import ByteLevel
 from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
-from engine.api.errors import (
-    CannotSee,
-    DraftCannotRewind,
-    EngineError,
-    ModelChanged,
-    ModelDamaged,
-    TokenizerBroken,
-)
+from engine.api.errors import CannotSee, DraftCannotRewind, EngineError, ModelChanged, ModelDamaged, TokenizerBroken
 from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
@@ -320,6 +313,9 @@ def _load_tokenizer(path: Path, width: int) -> Any:
         tokenizer = load(settings)
     if not tokenizer.has_chat_template and (template := template_text(path)):  # in a file for processors alone
         tokenizer = load(settings | {"chat_template": template})
+    if isinstance(named := tokenizer.chat_template, dict):  # mlx-lm looks for the syntax of calls in a single one
+        tokenizer = load(settings | {"chat_template": named.get("tool_use", named.get("default"))})
+        tokenizer.chat_template = named
     _decode_bytes(tokenizer)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
@@ -356,4 +352,4 @@ def _chat_template(tokenizer: Any) -> ChatTemplate | None:
     )
     if known or theirs.chat_template is None:
         return None
-    return ChatTemplate(theirs.get_chat_template(), theirs.special_tokens_map)
+    return ChatTemplate(theirs.get_chat_template(), theirs.special_tokens_map, theirs.get_chat_template(tools=[]))

@@ -42,12 +42,15 @@ class TemplateTooCostly(jinja2.TemplateError):
 class ChatTemplate:
     """A template's source; it is compiled when it is first rendered."""
 
-    def __init__(self, source: str, variables: Mapping[str, Any], limit_s: float = RENDERING_S) -> None:
-        """`variables`: for every rendering, the tokenizer's special tokens."""
+    def __init__(
+        self, source: str, variables: Mapping[str, Any], with_tools: str = "", limit_s: float = RENDERING_S
+    ) -> None:
+        """`variables`: for every rendering, the tokenizer's special tokens. `with_tools`: another source for tools."""
         self.source = source
-        self.names = frozenset(_NAME.findall(source))  # by which it finds and compares keys and values
+        self._with_tools = with_tools or source
+        self.names = frozenset(_NAME.findall(source + self._with_tools))  # by which it finds keys and values
         self.effort = EffortVariables.of(source)
-        self.takes_tools = bool(TAKES_TOOLS.search(source))
+        self.takes_tools = bool(TAKES_TOOLS.search(self._with_tools))
         self._variables = dict(variables)
         self._limit_s = limit_s
 
@@ -71,7 +74,8 @@ class ChatTemplate:
         return _cut(text, turns[-1]["content"]) if unfinished else text
 
     def _render(self, **variables: Any) -> str:
-        return _joined(_compiled(self.source).generate(**variables))
+        source = self._with_tools if variables["tools"] else self.source
+        return _joined(_compiled(source).generate(**variables))
 
 
 @lru_cache(maxsize=8)

@@ -34,6 +34,7 @@ DEEPSEEK = (
 )
 NEMOTRON = "{{ enable_thinking }}{% if low_effort %}{reasoning effort: low}{% endif %}"
 GLM = "{% set effort = reasoning_effort if reasoning_effort in ['low', 'high'] else 'max' %}{{ effort }}"
+MUSE = "{% set rs = reasoning_strength if reasoning_strength is defined and reasoning_strength else 'high' %}{{ rs }}"
 R1 = "{{ messages[-1].reasoning_effort }} enable_thinking {{ 'thinking_budget' }}{{ message.thinking }}<think>"
 NAMES: dict[str, tuple[Any, ...]] = {
     "Qwen3": (QWEN3, True, (), {"enable_thinking": False}, {"enable_thinking": True}, {}, {}),
@@ -48,6 +49,7 @@ NAMES: dict[str, tuple[Any, ...]] = {
         *(NEMOTRON, True, ("low",), {"enable_thinking": False}, {"enable_thinking": True}, {"low_effort": True}, {}),
     ),
     "GLM": (GLM, False, ("low", "high"), {}, {}, {"reasoning_effort": "low"}, {"reasoning_effort": "max"}),
+    "Muse": (MUSE, False, ("low", "high"), {}, {}, {"reasoning_strength": "low"}, {"reasoning_strength": "xhigh"}),
     "R1": (R1, False, (), {}, {}, {}, {}),  # keys of messages and texts are no variables
 }
 

@@ -96,6 +96,25 @@ def test_a_template_in_a_processors_file_is_the_models(tmp_path: Path) -> None:
     assert text(load_model(folder), chat((USER, "a"))) == "False|user: a\nassistant: <done>"
 
 
+@pytest.mark.parametrize("apart", [False, True], ids=["in one file", "in files of their own"])
+def test_a_template_for_tools_alone_is_used_where_there_are_tools(tmp_path: Path, apart: bool) -> None:
+    """As Hermes 3 has one: lists said that it calls tools, and once loaded it called none."""
+    folder = without_template(made(tmp_path))
+    for_tools = "{{ tools[0].name }}<tool_call>{# tool_call.name #}"
+    if apart:
+        (folder / "chat_template.jinja").write_text(TEMPLATE)
+        (folder / "additional_chat_templates").mkdir()
+        (folder / "additional_chat_templates" / "tool_use.jinja").write_text(for_tools)
+    else:
+        settings = json.loads((folder / "tokenizer_config.json").read_text())
+        named = [{"name": "default", "template": TEMPLATE}, {"name": "tool_use", "template": for_tools}]
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": named}))
+    loaded = load_model(folder)
+    assert loaded.info.calls_tools
+    assert text(loaded, chat((USER, "a"))) == "False|user: a\nassistant: <done>"
+    assert text(loaded, chat((USER, "a"), tools=({"name": "look"},))) == "look<tool_call>"
+
+
 @pytest.mark.parametrize("refuses", ["{{ raise_exception('no') }}", "{% continue %}"], ids=["refused", "left out"])
 def test_a_system_message_for_which_the_template_has_no_place_begins_the_first_question(
     model: LoadedModel, refuses: str

@@ -166,3 +166,18 @@ def test_a_processors_template_is_tried_too(tmp_path: Path) -> None:
     with pytest.raises(TokenizerBroken):
         for _ in FirstUse().check(tmp_path):
             pass
+
+
+@pytest.mark.usefixtures("whole_engine")
+def test_a_template_of_a_folder_of_templates_is_tried_too(tmp_path: Path) -> None:
+    """There transformers prefers one that is named "default" to all others; a changed one is another."""
+    (tmp_path / "chat_template.jinja").write_text(GOOD_TEMPLATES["plain"])
+    path = tmp_path / "additional_chat_templates" / "default.jinja"
+    path.parent.mkdir()
+    path.write_text(GOOD_TEMPLATES["plain"])
+    first_use = FirstUse()
+    assert list(first_use.check(tmp_path))
+    path.write_text(REFUSED_TEMPLATES["center"])
+    with pytest.raises(TokenizerBroken):
+        for _ in first_use.check(tmp_path):
+            pass
