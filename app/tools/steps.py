@@ -27,7 +27,9 @@ NEARLY_FULL = "\n\n[The context is nearly full: no more calls. Answer with what 
 NO_PERMIT = "Error: it may not run."
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
+_PLAIN = re.compile(r"https?://[^/]+/[!-~]*", re.IGNORECASE)  # up to the first letter of another script in its path
 _AFTER_ADDRESS = ".,;:!?)]}»”’。、，！？）」』"
+_MOST_AFTER = 4
 
 
 def without_running(call: Call, number: int, names: Container[str], parts: Parts) -> ToolResult | None:
@@ -100,4 +102,10 @@ def object_of(arguments: str) -> dict[str, object] | None:
 
 
 def addresses_in(text: str) -> frozenset[str]:
-    return frozenset(found.rstrip(_AFTER_ADDRESS) for found in _ADDRESS.findall(text))
+    """Each as it was written, and without what may follow it: a bracket, a stop, or words without a space."""
+    whole = _ADDRESS.findall(text)
+    found = {*whole, *(match[0] for each in whole if (match := _PLAIN.match(each)))}
+    found |= {each.rstrip(_AFTER_ADDRESS) for each in found}
+    for _ in range(_MOST_AFTER):  # a bracket may be the address's own
+        found |= {each[:-1] for each in found if each[-1] in _AFTER_ADDRESS}
+    return frozenset(found)

@@ -198,6 +198,29 @@ def test_an_address_that_comes_by_a_pipe_was_not_typed(monkeypatch: pytest.Monke
     assert addresses_in(given[0]) == {"http://example.org"}
 
 
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("Sum up https://a.example/b.", "https://a.example/b"),
+        ("(as in https://a.example/Duck_(bird)).", "https://a.example/Duck_(bird)"),
+        ("https://a.example/Duck_(bird)", "https://a.example/Duck_(bird)"),
+        ("https://a.example/b?c=1を要約して", "https://a.example/b?c=1"),
+        ("“https://a.example/b”를 요약해 줘", "https://a.example/b"),
+        ("请总结https://a.example/b的内容", "https://a.example/b"),
+        ("https://ja.example/wiki/鴨。", "https://ja.example/wiki/鴨"),
+    ],
+)
+def test_an_address_was_typed_whatever_follows_it(text: str, address: str) -> None:
+    assert address in addresses_in(text)
+
+
+def test_no_other_host_was_typed() -> None:
+    assert {each.split("/")[2] for each in addresses_in("https://bank예제.example/b를 https://a.example를")} == {
+        "bank예제.example",
+        "a.example를",
+    }
+
+
 @pytest.mark.parametrize("more", [["--json"], ["--stop=x"], ["--nonsense"]])
 def test_what_does_not_go_with_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]) -> None:
     assert main(["ask", "--profile-dir", str(tmp_path), "--tools", "time", "Now?", *more]) == 2
