@@ -53,6 +53,11 @@ def test_the_calculator(expression: str, value: str | None) -> None:
     assert (None if result.failed else result.text) == value
 
 
+@pytest.mark.parametrize("expression", ["2^15000", "2^2000 / 3", "ln(10^400)", "10^5000"])
+def test_what_is_too_large_is_said_to_be(expression: str) -> None:
+    assert run("calculator", expression=expression).text == "Error: the numbers become too large"
+
+
 @hypothesis_settings(max_examples=150, deadline=2000)
 @given(st.text(alphabet="0123456789.+-*/%^!()e, sqrtpi", max_size=60))
 def test_the_calculator_always_answers(expression: str) -> None:

@@ -12,7 +12,7 @@ from app.tools.definitions import ToolResult
 
 _MOST_CHARACTERS = 2_000
 _MOST_DEPTH = 60
-_MOST_BITS = 20_000  # of a numerator or denominator
+_MOST_BITS = 14_000  # of a numerator or denominator; Python writes no number of more than 4,300 digits
 _MOST_PLACES = 30  # of an exact decimal number
 _LARGEST_FACTORIAL = 1_500
 _TOKENS = re.compile(r"\s*(?:((?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?)|([^\W\d]\w*)|(\*\*|//|.))")
@@ -225,7 +225,9 @@ def calculate(expression: str) -> str:
         raise Refusal(f"an expression of 1 to {_MOST_CHARACTERS} characters is needed")
     try:
         return _shown(_Parser(expression).value())
-    except (ValueError, OverflowError, ZeroDivisionError) as error:
+    except OverflowError:
+        raise Refusal("the numbers become too large") from None
+    except (ValueError, ZeroDivisionError) as error:
         raise Refusal(f"it has no value: {error}") from None
 
 
