@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from app.documents.page_text import text_of_page
 from app.storage import Attachment, AttachmentKind, Stores
 from app.storage.project_files import open_files
-from app.tools.builtin import addresses, fetch, fetch_child
+from app.tools.builtin import addresses, fetch, fetch_child, own_chats
 from app.tools.builtin.calculator import calculate
 from app.tools.builtin.offered import BY_NAME, call
 from app.tools.builtin.tool import Reach, Refusal
@@ -220,6 +220,19 @@ def test_without_documents_none_are_searched_and_no_other_file_is_read(folder: P
 
 
 # Own chats
+
+
+def test_other_chats_that_were_not_looked_through_are_said_to_be(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def reader() -> Iterator[Stores]:
+        yield stores
+
+    stores.messages.add_user(stores.chats.create("Ponds"), None, "How many ducks has the pond?")
+    monkeypatch.setattr(own_chats, "_MOST_S", 0.0)
+    found = run("search_chats", Reach(stores=reader), query="ducks")
+    assert (found.text, found.failed) == ("[Only some of the chats were searched: it took too long.]", False)
 
 
 def test_other_chats_are_searched(stores: Stores) -> None:

@@ -35,7 +35,9 @@ def _run(arguments: Arguments, reach: Reach) -> ToolResult:
                 message = stores.messages.message(match.message_id)
                 whole = "" if message is None or match.attachment is not None else message.text.strip()
                 written[at] += "\n" + (whole if 0 < len(whole) <= _MOST_OF_MESSAGE else match.snippet)
-    return ToolResult("\n\n".join(written) or "No other chat has these words.", outside=bool(written))
+    if time.monotonic() >= deadline:
+        written.append("[Only some of the chats were searched: it took too long.]")
+    return ToolResult("\n\n".join(written) or "No other chat has these words.", outside=bool(chats))
 
 
 def _written(title: str, moment: float) -> str:
