@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import queue
@@ -570,6 +571,13 @@ def test_a_name_of_two_addresses_is_reached_where_one_of_them_listens() -> None:
 
     with http_tool_server("right") as server:
         assert asyncio.run(ask(server.address.replace("127.0.0.1", "localhost"))) == 405
+
+
+def test_a_picture_whose_base64_has_lines_is_one() -> None:
+    """As encoders of e-mail write it, Ruby's and Perl's own among them."""
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(100)
+    result = result_of({"content": [{"type": "image", "data": base64.encodebytes(picture).decode()}]})
+    assert (result.pictures, result.text) == ([picture], "")
 
 
 _ITEM = st.fixed_dictionaries(

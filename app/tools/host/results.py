@@ -86,7 +86,7 @@ def _picture(data: str, kind: str, result: HostResult) -> str:
     if used + len(data) * 3 // 4 > PICTURE_BYTES:
         return f"[a picture, left out: more than {PICTURE_BYTES >> 20} MiB]"
     try:
-        picture = base64.b64decode(data, validate=True)
+        picture = base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
         picture = b""
     if not picture.startswith(_PICTURES):
