@@ -558,6 +558,8 @@ class ToolHost:
         self._used = time.monotonic()
         match said:
             case {"listed": _}:
+                now = replace(self.state(request.server), phase=ConnectionState.READY, failure=None)
+                self._put_state(request.server, now)
                 request.done(tuple(request.tools))
             case {"result": text, "left_out": left_out, "is_error": failed}:
                 seconds = time.monotonic() - request.began

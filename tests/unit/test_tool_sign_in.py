@@ -22,7 +22,7 @@ from app.system.worker import IN_PLACE
 from app.tools.host import oauth
 from app.tools.host.http import LimitedTransport, new_client
 from app.tools.host.oauth import SignedIn, sign_in
-from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.host_process import ServerFailed, ToolHost, ToolServerState
 from app.tools.public import may_lead_to
 from app.tools.servers import ServerConfig, ToolServers
 from app.tools.wire import ConnectionState, ServerFault, ServerProblem, ServerReach, SignInPages
@@ -208,6 +208,21 @@ def test_a_call_that_needs_more_than_was_allowed_has_the_user_sign_in_for_that_t
         assert user.host.tools(config)
         assert (user.host.call(config.id).text, user.host.host.lacking(config.id)) == ("done", "")
         assert server.sign_in.faults == []
+
+
+def test_a_sign_in_that_is_refused_while_the_server_works_leaves_it_ready(user: User) -> None:
+    with oauth_tool_server("scopes") as server:
+        config = user.add(server)
+        page, _, ends = user.begin(config)
+        user.finish(config, page, ends)
+        assert user.host.tools(config)
+        server.sign_in.mode = "refuses"
+        page, _, ends = user.begin(config)
+        browse(page)
+        refused = ends.get(timeout=PATIENCE_S)
+        assert user.host.state(config.id).failure == refused
+        assert user.host.tools(config)
+        assert user.host.state(config.id) == ToolServerState(ConnectionState.READY)
 
 
 @pytest.mark.parametrize(
