@@ -349,6 +349,7 @@ class ToolHost:
     def _cancel(self, number: int) -> None:
         request = self._requests.pop(number, None)
         if request is not None:
+            self._used = time.monotonic()
             self._send({"do": "cancel", "n": number})
             request.fail(ServerFailed(ServerProblem.STOPPED))
 

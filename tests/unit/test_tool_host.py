@@ -28,7 +28,7 @@ from app.tools.host.child import Host
 from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.results import result_of
 from app.tools.host.stdio import Tail
-from app.tools.host_process import ServerFailed, ToolHost
+from app.tools.host_process import IDLE_S, ServerFailed, ToolHost
 from app.tools.servers import ServerConfig
 from app.tools.steps import answered
 from app.tools.wire import (
@@ -235,6 +235,19 @@ def test_a_call_is_cancelled_at_once(one_host: HostUnderTest) -> None:
     cancel()
     assert one_host.tools(server)
     assert results.empty()
+
+
+def test_the_end_of_a_long_call_by_the_user_ends_no_server(one_host: HostUnderTest) -> None:
+    server, noted = one_host.malicious("silent_call")
+    one_host.tools(server)
+    processes = list(noted.iterdir())
+    cancel, results = one_host.begin_call(server.id)
+    one_host.ask(one_host.malicious("prints")[0])  # by now it runs
+    one_host.host._used -= IDLE_S
+    cancel()
+    assert results.get(timeout=PATIENCE_S).failed
+    one_host.tools(server)
+    assert list(noted.iterdir()) == processes, "it was started again"
 
 
 @pytest.mark.parametrize("waits", [False, True])
