@@ -16,6 +16,8 @@ _MOST_LINKS = 300
 _LONGEST_LINK = 300
 _SPACES = re.compile(r"[ \t\r\f\v\u00a0]+")
 _LINES = re.compile(r"\s*\n\s*\n\s*")
+_KEPT = str.maketrans(" \t", "\ufdd0\ufdd1")  # of code, until all other spaces are joined; characters of no text
+_FROM_KEPT = str.maketrans("\ufdd0\ufdd1", " \t")
 
 
 class _Page(HTMLParser):
@@ -26,6 +28,7 @@ class _Page(HTMLParser):
         self._base = base
         self._unseen = ""  # the element that is left out, and how many of its kind are open
         self._depth = 0
+        self._preformatted = 0  # how many such elements are open
         self._in_title = False
         self._links: list[str] = []
         self._linked = 0
@@ -33,7 +36,7 @@ class _Page(HTMLParser):
     @property
     def text(self) -> str:
         lines = (_SPACES.sub(" ", line).strip() for line in "".join(self._pieces).split("\n"))
-        return _LINES.sub("\n\n", "\n".join(lines)).strip()
+        return _LINES.sub("\n\n", "\n".join(lines)).strip().translate(_FROM_KEPT)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         if self._unseen:
@@ -44,6 +47,7 @@ class _Page(HTMLParser):
         elif tag == "title":
             self._in_title = True
         elif tag in _BLOCKS or tag in _HEADINGS:
+            self._preformatted += tag == "pre"
             self._pieces.append("\n\n" + _HEADINGS.get(tag, ""))
         elif tag == "li":
             self._pieces.append("\n- ")
@@ -59,6 +63,7 @@ class _Page(HTMLParser):
         elif tag == "title":
             self._in_title = False
         elif tag in _BLOCKS or tag in _HEADINGS:
+            self._preformatted = max(0, self._preformatted - (tag == "pre"))
             self._pieces.append("\n\n")
         elif tag == "a" and self._links and (link := self._links.pop()):
             self._pieces.append(f" <{link}>")
@@ -67,7 +72,7 @@ class _Page(HTMLParser):
         if self._in_title:
             self.title += data[:500]
         elif not self._unseen:
-            self._pieces.append(data)
+            self._pieces.append(data.translate(_KEPT) if self._preformatted else data)
 
     def _link(self, href: str) -> str:
         if self._linked >= _MOST_LINKS or not href or href.startswith(("#", "javascript:", "data:")):

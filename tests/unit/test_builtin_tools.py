@@ -451,6 +451,13 @@ def test_a_page_as_text() -> None:
     ]  # fmt: skip
 
 
+def test_the_code_of_a_page_keeps_its_indentation() -> None:
+    html = "<p>As  here:</p><pre><code><b>def</b> duck():\n    if  wet:\n\n\tswim()\n</code></pre><p>It   swims."
+    assert (
+        text_of_page(html, "https://example.org/") == "As here:\n\ndef duck():\n    if  wet:\n\n\tswim()\n\nIt swims."
+    )
+
+
 def test_consent_for_pages_is_for_a_host() -> None:
     subject = BY_NAME["fetch_page"].subject
     assert subject({"address": "https://Example.org/a"}) == subject({"address": "https://example.org:443/b?c"})
