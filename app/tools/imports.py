@@ -90,9 +90,10 @@ def parse_servers(text: str) -> Parsed:
 
 
 def _json(text: str) -> object:
-    """With comments and commas at the end, which some of these files have."""
+    """With comments and commas at the end, which some of these files have, or without the brackets around all."""
     plain = _LAST_COMMA.sub(lambda match: match[1] or "", _COMMENT.sub(lambda match: match[1] or "", text))
-    for each in (text, plain):
+    quoted = f"{{{plain.strip().removesuffix(',')}}}"
+    for each in (text, plain, *([quoted] if quoted[1] == '"' else [])):
         with suppress(ValueError, RecursionError):
             return json.loads(each)
     return None

@@ -399,6 +399,8 @@ def test_other_programs_servers_are_read() -> None:
     assert (web.server.args, web.server.folder) == (("mcp-server-fetch", "--url=http://a//b"), "/tmp")
     for text in ('{"a": {"command": "sh"}}', '{"command": "sh"}', '{"mcp": {"servers": {"a": {"command": "sh"}}}}'):
         assert [each.server.command for each in parse_servers(text).found] == ["sh"]
+    for part in ('"a": {"command": "sh"}', '"mcpServers": {\n  "a": {"command": "sh"}, // a shell\n},'):
+        assert [each.server.command for each in parse_servers(part).found] == ["sh"], "as pages quote it"
 
 
 def _entry(**values: object) -> str:
