@@ -274,7 +274,8 @@ class ToolServers:
 
     def _keep(self, server_id: str, kind: str, values: Mapping[str, str]) -> None:
         for name, value in values.items():
-            if len(value) > _LONGEST_VALUE or "\0" in value or (kind == "header" and not value.isprintable()):
+            is_plain = (value.isascii() and value.isprintable()) if kind == "header" else "\0" not in value
+            if len(value) > _LONGEST_VALUE or not is_plain:
                 raise ServerFault(ServerProblem.VALUE, name)
         for name, value in values.items():
             self._secrets.keep_tool_secret(server_id, kind, name, value)

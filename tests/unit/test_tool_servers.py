@@ -135,6 +135,15 @@ def test_a_value_that_is_missing_is_named(tmp_path: Path) -> None:
             servers.set_secret(server.id, "env", "TOKEN", wrong)
 
 
+@pytest.mark.parametrize("value", ["Bearer “secret”", "키", "a\nb", "a\u00a0b"])
+def test_a_header_of_letters_that_none_can_have_is_refused(tmp_path: Path, value: str) -> None:
+    servers = _servers(tmp_path)
+    with pytest.raises(ServerFault) as fault:
+        servers.add(ServerConfig("", "Web", address="https://example.com/mcp"), headers={"Authorization": value})
+    assert (fault.value.problem, fault.value.detail) == (ServerProblem.VALUE, "Authorization")
+    assert servers.all() == ()
+
+
 @pytest.mark.parametrize("name", ["npx", "uvx", "docker"])
 def test_a_program_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(commands, "_PLACES", ())
