@@ -501,14 +501,7 @@ class ToolHost:
     def _end_leftovers(self) -> None:
         """Of hosts that have ended, and of those whose app has."""
         for file in self._files():
-            try:
-                owner, mark, noted = _read_processes(file)
-            except FileNotFoundError:
-                continue
-            except (OSError, ValueError):
-                owner = 0
-                mark = ""
-                noted = {}
+            owner, mark, noted = _read_processes(file)
             if mark and is_child(mark, owner):
                 continue
             if mark and (left := end_family(mark, noted, _TERM_S)):
@@ -526,13 +519,9 @@ class ToolHost:
         elif "ended" in said:
             self._told.discard(said["ended"])
             failure = self._failure(said["ended"], said)
+            failed = ToolServerState(ConnectionState.FAILED, failure, _lines(said["stderr"]))
             stopped = failure.problem is ServerProblem.STOPPED
-            state = (
-                ToolServerState()
-                if stopped
-                else ToolServerState(ConnectionState.FAILED, failure, _lines(said["stderr"]))
-            )
-            self._put_state(said["ended"], state)
+            self._put_state(said["ended"], ToolServerState() if stopped else failed)
         elif "connected" in said:
             name = said["connected"]
             self._put_state(name, replace(self.state(name), phase=ConnectionState.READY))
@@ -626,14 +615,10 @@ def _add_picture(request: _Request, data: str, last: bool, size: int) -> None:
 
 
 def _read_processes(file: Path) -> tuple[int, str, dict[int, str]]:
-    """Raises OSError or ValueError."""
-    try:
+    """Whose child the host is, its mark, and what it has started; no mark where the file does not say so."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         stored = json.loads(read_small(file, _MOST_BYTES))
-        owner = int(stored["owner"])
-        mark = stored["mark"]
         noted = {int(number): str(started) for number, started in stored["processes"].items()}
-    except (KeyError, TypeError, AttributeError, RecursionError):
-        raise ValueError("not the file of processes") from None
-    if not isinstance(mark, str) or not re.fullmatch(r"[0-9a-f]{16}\.", mark):
-        raise ValueError("no mark")
-    return owner, mark, noted
+        if re.fullmatch(r"[0-9a-f]{16}\.", stored["mark"]):
+            return int(stored["owner"]), stored["mark"], noted
+    return 0, "", {}

@@ -52,12 +52,8 @@ class Parsed:
 
 def sources(home: Path) -> dict[str, Path]:
     """Files of other programs that are there, by the program's name."""
-    every = ((name, home / place) for name, places in _PLACES.items() for place in places)
-    found: dict[str, Path] = {}
-    for name, path in every:
-        if name not in found and path.is_file():
-            found[name] = path
-    return found
+    found = ((name, filter(Path.is_file, map(home.joinpath, places))) for name, places in _PLACES.items())
+    return {name: path for name, files in found if (path := next(files, None)) is not None}
 
 
 def parse_file(file: Path) -> Parsed:

@@ -527,6 +527,9 @@ def test_a_sign_in_is_offered_where_there_may_be_one(mode: str, headers: dict[st
 
 
 def test_tokens_go_to_their_own_origin_alone() -> None:
+    async def renew(_former: str, grant: str) -> str:
+        return grant
+
     async def first(auth: SignedIn, address: str) -> str | None:
         flow = auth.async_auth_flow(httpx2.Request("GET", address))
         request = await anext(flow)
@@ -542,10 +545,10 @@ def test_tokens_go_to_their_own_origin_alone() -> None:
             assert asyncio.run(first(auth, other)) is None
         there = "https://xn--bcher-kva.example/mcp"
         reach = ServerReach(address=there, grant=grant.replace(server.address, there))
-        international = SignedIn(reach, LimitedTransport(there), lambda _: None, oauth._unchanged)
+        international = SignedIn(reach, LimitedTransport(there), lambda _: None, renew)
         assert asyncio.run(first(international, there)) == token
         elsewhere = ServerReach(address=server.address + "2", grant=grant)
-        moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, oauth._unchanged)
+        moved = SignedIn(elsewhere, LimitedTransport(server.address), lambda _: None, renew)
         assert asyncio.run(first(moved, elsewhere.address)) is None, "the address of the server was changed"
 
 

@@ -14,10 +14,8 @@ from app.tools.builtin import calculator, clock, documents, fetch, files, own_ch
 from app.tools.builtin.tool import BuiltIn, Reach, Refusal
 from app.tools.definitions import ToolResult, cut
 
-_ALL: tuple[BuiltIn, ...] = (
-    *(*calculator.TOOLS, *clock.TOOLS, *own_chats.TOOLS, *documents.TOOLS, *files.TOOLS, *fetch.TOOLS),
-)
-BY_NAME = {each.tool.name: each for each in _ALL}
+_MODULES = (calculator, clock, own_chats, documents, files, fetch)
+BY_NAME: dict[str, BuiltIn] = {each.tool.name: each for module in _MODULES for each in module.TOOLS}
 
 
 def start(name: str, arguments: str, reach: Reach, done: Callable[[ToolResult], None]) -> None:

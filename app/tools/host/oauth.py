@@ -354,12 +354,12 @@ async def revoke(reach: ServerReach) -> None:
     grant = Grant.read(reach.grant, _plain(reach.address))
     if grant is None or grant.tokens is None or grant.metadata.revocation_endpoint is None:
         return
-    http = LimitedTransport(reach.address)
-    provider = SignedIn(reach, http, _ignore, _unchanged)
+    context = OAuthClientProvider(grant.address, _metadata(), _Memory()).context
+    context.client_info = grant.client
     data = {"token": grant.tokens.refresh_token or grant.tokens.access_token, "client_id": grant.client.client_id}
     with suppress(OAuthFlowError, ServerFault, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError):
-        data, headers = provider.context.prepare_token_auth(data, {})
-        async with asyncio.timeout(_REVOKE_S), new_client({}, http) as client:
+        data, headers = context.prepare_token_auth(data, {})
+        async with asyncio.timeout(_REVOKE_S), new_client({}, LimitedTransport(reach.address)) as client:
             await client.post(str(grant.metadata.revocation_endpoint), data=data, headers=headers)
 
 
@@ -392,12 +392,3 @@ def _is_locked(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _ignore(_: object) -> None:
-    """Of a connection that is none."""
-
-
-async def _unchanged(_: str, grant: str) -> str:
-    """Of the same."""
-    return grant

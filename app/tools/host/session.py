@@ -131,7 +131,8 @@ class ToolServer:
         cursor: str | None = None
         with anyio.CancelScope(deadline=anyio.current_time() + self._patience.call) as scope:
             for _ in range(MOST_PAGES):
-                page = await self._page(cursor)
+                params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
+                page: types.ListToolsResult = await self._asked(self._session.list_tools(params=params))
                 for each in page.tools:
                     tool = tool_of(each.name, each.description, each.input_schema, each.annotations)
                     characters += len(tool["schema"])
@@ -205,10 +206,6 @@ class ToolServer:
         if self._client is None:
             raise self.failure or ServerFault(ServerProblem.STOPPED)
         return self._client.session
-
-    async def _page(self, cursor: str | None) -> types.ListToolsResult:
-        params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
-        return cast(types.ListToolsResult, await self._asked(self._session.list_tools(params=params)))
 
     async def _asked(self, request: Any) -> Any:
         """The answer. Raises ServerFault."""
