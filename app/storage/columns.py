@@ -75,10 +75,6 @@ def _status_from_file(value: object) -> str:
     return ReplyStatus.DONE if status is ReplyStatus.STREAMING else status
 
 
-def _flag_from_file(value: object) -> bool:
-    return value is True
-
-
 def _parts_from_file(value: object) -> Parts:
     """MEASURED: through JSON, as for other values, they would take twice the memory."""
     return tuple(map(_storable_part, parts_of(checked(value, list)))) if value else ()
@@ -87,10 +83,6 @@ def _parts_from_file(value: object) -> Parts:
 def _storable_part(part: Any) -> Any:
     values = {name: getattr(part, name) for name in part.__slots__}
     return replace(part, **{name: storable(each) for name, each in values.items() if type(each) is str})
-
-
-def _parts_to_file(parts: Parts) -> list[dict[str, object]]:
-    return [part_to_json(each) for each in parts]
 
 
 def checked(value: Any, kind: Any) -> Any:
@@ -114,9 +106,9 @@ COLUMNS: Mapping[str, Column] = {
     "stats": _OBJECT,
     "error": _OBJECT,
     "drafting": _OBJECT,
-    "parts": Column(parts_from_json, _parts_from_file, parts_to_json, _parts_to_file),
+    "parts": Column(parts_from_json, _parts_from_file, parts_to_json, lambda parts: list(map(part_to_json, parts))),
     "created_at": Column(as_time, time_from_file),
-    "pinned": Column(bool, _flag_from_file, to_row=int),
+    "pinned": Column(bool, lambda value: value is True, to_row=int),
 }
 
 

@@ -76,7 +76,7 @@ def copy_if_due(path: Path) -> None:
     disk = shutil.disk_usage(path.parent)
     if disk.free < needed + min(needed, _LEFT_BYTES) or needed > disk.total * _PART_OF_DISK:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    target = _next_name(path)
+    target = _folder(path) / f"{path.stem}-{max(map(_number, copies_of(path)), default=0) + 1:06d}.db"
     target.parent.mkdir(mode=0o700, exist_ok=True)
     changed_ns = _changed_ns(path)
     with closing(sqlite3.connect(f"{address_of(path)}mode=ro", uri=True, isolation_level=None)) as connection:
@@ -119,10 +119,6 @@ def _too_many(copies: list[Path], most_bytes: float) -> Iterator[Path]:
             kept_bytes += status.st_size
         else:
             yield copy
-
-
-def _next_name(path: Path) -> Path:
-    return _folder(path) / f"{path.stem}-{max(map(_number, copies_of(path)), default=0) + 1:06d}.db"
 
 
 def forget_in_copies(path: Path, purged: Purged) -> None:

@@ -141,12 +141,12 @@ class FolderStore(Store):
             self._db.connection.executemany(sql, rows)
 
     def _delete_whole(self, folder_id: int) -> FolderChange:
-        rows = self._rows_below(folder_id)
+        below = self._db.rows(f"{_BELOW} SELECT folders.* FROM folders WHERE id IN below", (folder_id,))
         inside = f"{_BELOW} SELECT id, folder_id FROM chats WHERE folder_id IN below AND deleted_at IS NULL"
         chats = [(row["id"], row["folder_id"]) for row in self._db.rows(inside, (folder_id,))]
         mark = Trash(self._db).put_chats([number for number, _ in chats])
         self._db.execute(f"{_BELOW} DELETE FROM folders WHERE id IN below", (folder_id,))
-        return FolderChange(rows, chats, (), mark)
+        return FolderChange([tuple(row) for row in below], chats, (), mark)
 
     def _dissolve(self, folder_id: int) -> FolderChange:
         rows = [tuple(row) for row in self._db.rows("SELECT * FROM folders WHERE id = ?", (folder_id,))]
@@ -159,10 +159,6 @@ class FolderStore(Store):
         self._db.execute("UPDATE folders SET parent_id = ? WHERE parent_id = ?", (parent_id, folder_id))
         self._db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
         return FolderChange(rows, inside[0], inside[1], None, parent_id)
-
-    def _rows_below(self, folder_id: int) -> list[tuple[object, ...]]:
-        sql = f"{_BELOW} SELECT folders.* FROM folders WHERE id IN below"
-        return [tuple(row) for row in self._db.rows(sql, (folder_id,))]
 
     def _below(self, folder_id: int) -> set[int]:
         return {row[0] for row in self._db.rows(f"{_BELOW} SELECT id FROM below", (folder_id,))}

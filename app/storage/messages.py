@@ -245,7 +245,8 @@ class MessageStore:
         row = self._db.row("SELECT chat_id, deleted_at FROM messages WHERE id = ?", (message_id,))
         if row is None or row["deleted_at"] is not None:
             return None
-        return self._stored(message_id, self._tree_at(row["chat_id"], message_id))
+        (stored,) = self._rows([message_id]) or (None,)
+        return _stored(message_id, stored, self._tree_at(row["chat_id"], message_id))
 
     def has_document(self, chat_id: int, name: str) -> bool:
         """Whether a message of the chat, in the Trash or not, has the document of that name."""
@@ -256,12 +257,12 @@ class MessageStore:
     def branch(self, leaf_id: int | None) -> list[StoredMessage]:
         """Messages from the first one to `leaf_id`."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (leaf_id,))
-        return [] if row is None or leaf_id is None else self._branch(leaf_id, self._tree(row["chat_id"]))
+        return [] if row is None else self._branch(leaf_id, self._tree(row["chat_id"]))
 
     def shown_branch(self, chat_id: int) -> list[StoredMessage]:
         tree = self._tree(chat_id)
         end = tree.end_shown(self._chats.leaf(chat_id))
-        return [] if end is None else self._branch(end, tree)
+        return self._branch(end, tree)
 
     def is_long(self, chat_id: int) -> bool:
         """Whether the chat is too long to read while a window waits: then it is read in segments."""
@@ -427,8 +428,8 @@ class MessageStore:
                 return read_up_to(self._db, chat_id, end_id, count)
         return self._tree(chat_id)
 
-    def _branch(self, leaf_id: int, tree: Tree) -> list[StoredMessage]:
-        return self._read(tree.path(leaf_id), tree)
+    def _branch(self, leaf_id: int | None, tree: Tree) -> list[StoredMessage]:
+        return [] if leaf_id is None else self._read(tree.path(leaf_id), tree)
 
     def _read(self, path: Sequence[int], tree: Tree) -> list[StoredMessage]:
         rows = {row["id"]: row for at in range(0, len(path), _PAGE) for row in self._rows(path[at : at + _PAGE])}
@@ -440,9 +441,6 @@ class MessageStore:
             replace(each, reads_from=firsts[each.reads_from]) if each.reads_from in firsts else each
             for each in messages
         ]
-
-    def _stored(self, message_id: int, tree: Tree) -> StoredMessage:
-        return _stored(message_id, next(iter(self._rows([message_id])), None), tree)
 
     def _rows(self, numbers: Sequence[int]) -> list[sqlite3.Row]:
         """The readable rows: a damaged one does not affect its neighbours."""

@@ -176,9 +176,6 @@ class _Row:
         goes_on = bool(message.text) and message.role == "assistant" and self.text.startswith(message.text)
         return self.role == message.role and goes_on
 
-    def was_empty(self, message: PortableMessage) -> bool:
-        return self.role == message.role and not message.text
-
 
 class _Here:
     """Finds a file's messages among those of a chat; each row is found at most once.
@@ -227,7 +224,7 @@ class _Here:
 
     def _by_time(self, message: PortableMessage, parent: int | None) -> _Row | None:
         row = self._only(self._written[message.created_at,], self._moments[message.created_at])
-        if row is not None and (row.began_as(message) or row.was_empty(message)):
+        if row is not None and (row.began_as(message) or (row.role == message.role and not message.text)):
             return row
         times = self._moments_beside[message.created_at, message.parent]
         row = self._only(self._beside[message.created_at, parent], times)
