@@ -187,10 +187,10 @@ class Secrets:
         return tokens
 
     def _write(self, text: str) -> None:
-        if self._into_keychain(text):
-            self._file.unlink(missing_ok=True)
+        if not self._into_keychain(text) and text:
+            write_atomically(self._file, text)
         else:
-            self._into_file(text)
+            self._file.unlink(missing_ok=True)
 
     def _from_file(self) -> str:
         try:
@@ -203,12 +203,6 @@ class Secrets:
             raise
         self._is_unread = False
         return token
-
-    def _into_file(self, text: str) -> None:
-        if text:
-            write_atomically(self._file, text)
-        else:
-            self._file.unlink(missing_ok=True)
 
     def _from_keychain(self) -> str:
         self._keychain_is_read = True

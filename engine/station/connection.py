@@ -138,7 +138,6 @@ class StationConnection:
             self._drafts += 1
             self._end = self._error = None
             self._forget()
-            self._shut()
         self.post_state()
 
     @property
@@ -219,13 +218,11 @@ class StationConnection:
         with self._changed:
             self._end = StationEnd.MISBEHAVED
             self._forget()
-            self._shut()
 
     def close(self) -> None:
         with self._changed:
             self._closed = True
             self._forget()
-            self._shut()
         self._report(StationState())
 
     def _send(self, order: Value, data: bytes = b"") -> None:
@@ -328,7 +325,7 @@ class StationConnection:
             raise WireBroken(f"another protocol: {hello}")
 
     def _forget(self) -> None:
-        """Under the condition."""
+        """Under the condition. The thread that receives from a station reads its end, and starts it again."""
         self.loaded = None
         self.generation += 1
         self._held = []
@@ -336,9 +333,6 @@ class StationConnection:
         self._answers = {}
         self._unwanted = set()
         self._changed.notify_all()
-
-    def _shut(self) -> None:
-        """The thread that receives reads the end, and starts it again."""
         if self._helper is not None:
             self._helper.wire.shut()
 
