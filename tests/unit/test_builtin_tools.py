@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import socket
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -396,6 +398,19 @@ def test_a_page_is_read_in_the_encoding_that_it_names(site: Any, kind: str, body
     base, pages, _ = site
     pages["/"] = 200, {"Content-Type": kind}, body
     assert fetch_child.fetched(f"{base}/", typed=True) == said
+
+
+def test_a_page_that_comes_compressed_unasked_is_read(site: Any) -> None:
+    base, pages, _ = site
+    plain = {"Content-Type": "text/plain"}
+    pages["/gzip"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"three ducks")
+    pages["/deflate"] = 200, {**plain, "Content-Encoding": "Deflate"}, zlib.compress(b"three ducks")
+    pages["/bomb"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"x" * 50_000_000)
+    assert [fetch_child.fetched(base + each, typed=True) for each in ("/gzip", "/deflate")] == ["three ducks"] * 2
+    assert fetch_child.fetched(f"{base}/bomb", typed=True).startswith("[Only the beginning is here.]\n\nxxx")
+    pages["/br"] = 200, {**plain, "Content-Encoding": "br"}, b"\x8b\x02\x80"
+    with pytest.raises(Refusal, match="compressed"):
+        fetch_child.fetched(f"{base}/br", typed=True)
 
 
 def test_within_one_place_redirects_are_followed(site: Any) -> None:

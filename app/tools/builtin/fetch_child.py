@@ -13,6 +13,7 @@ import ssl
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -113,8 +114,18 @@ def _asked(target: Target, *, typed: bool) -> tuple[int, dict[str, str], bytes, 
         finally:
             connection.close()
         headers = {name.lower(): value for name, value in answer.getheaders()}
+        body = _unpacked(body, headers.get("content-encoding", "identity").lower())
         return answer.status, headers, body[:_MOST_BYTES], len(body) <= _MOST_BYTES
     raise Refusal("its server does not answer" if isinstance(failed, TimeoutError) else "it cannot be reached")
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """Some servers have only compressed what was asked for as it is. Raises Refusal."""
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MOST_BYTES + 1)  # of either kind
+    if encoding in ("br", "zstd", "compress"):
+        raise Refusal(f"it is compressed ({encoding})")
+    return body
 
 
 class _Connection(http.client.HTTPConnection):
