@@ -63,6 +63,7 @@ class SignInServer(ThreadingHTTPServer):
             "plain_pkce": {"code_challenge_methods_supported": ["plain"]},
             "another_issuer": {"issuer": "http://127.0.0.1:9"},
             "page_elsewhere": {"authorization_endpoint": "http://192.168.1.2/authorize"},
+            "page_with_query": {"authorization_endpoint": f"{self.issuer}/authorize?policy=a"},
         }
         return {name: value for name, value in (found | changed.get(self.mode, {})).items() if value is not None}
 
@@ -128,6 +129,7 @@ class _SignInHandler(BaseHTTPRequestHandler):
     def _authorize(self, asked: dict[str, str]) -> None:
         server = self.server
         server.check(asked["response_type"] == "code", "response_type")
+        server.check(asked.get("policy", "") == "a" * (server.mode == "page_with_query"), "policy")
         server.check(asked["code_challenge_method"] == "S256", "code_challenge_method")
         server.check(asked["resource"] == server.resource, "resource")
         server.scopes.append(asked.get("scope", ""))

@@ -526,6 +526,12 @@ def test_a_sign_in_is_offered_where_there_may_be_one(mode: str, headers: dict[st
         assert (connection.http.failure is None) == offered
 
 
+def test_a_page_that_has_a_query_of_its_own_keeps_it() -> None:
+    with oauth_tool_server("page_with_query") as server:
+        assert server.sign_in.issuer in signed_in(server)
+        assert server.sign_in.faults == []
+
+
 def test_tokens_go_to_their_own_origin_alone() -> None:
     async def renew(_former: str, grant: str) -> str:
         return grant

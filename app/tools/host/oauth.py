@@ -241,6 +241,8 @@ class _BrowserSignIn(OAuthClientProvider):
         more: str,
     ) -> None:
         async def browse(url: str) -> None:
+            page, _, asked = url.rpartition("?")  # which the SDK puts also after a query of the page's own
+            url = f"{page}{'&' if '?' in page else '?'}{asked}"
             self._state = parse_qs(urlsplit(url).query).get("state", [""])[-1]
             if not self._state:
                 raise ServerFault(ServerProblem.SIGN_IN_FAILED)
