@@ -348,5 +348,6 @@ def _of_words(words: list[str]) -> Found:
         words = words[1:]
     if len(words) == 1 and words[0].startswith(("http://", "https://")):
         return Found(ServerConfig("", urlsplit(words[0]).hostname or "", address=words[0]), {})
+    words = [str(Path(each).expanduser()) if f"{each}/".startswith("~/") else each for each in words]
     name = next((each for each in words[1:] if not each.startswith("-")), words[0])
     return Found(ServerConfig("", PurePath(name).name, words[0], tuple(words[1:])), env)

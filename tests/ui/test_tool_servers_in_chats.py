@@ -186,6 +186,12 @@ def test_a_program_that_was_missing_is_looked_for_again_when_its_server_is_resta
     assert (found.state, found.seen) == (ConnectionState.OFF, False)
 
 
+def test_a_command_is_read_as_in_a_terminal_where_it_names_the_home_folder(chat: Chat) -> None:
+    chat.servers.add_text("sh serve ~/notes --file=~/a '~' a~/b")
+    home = Path.home()
+    assert chat.servers.rows()[0].place.endswith(f"sh serve {home}/notes '--file=~/a' {home} 'a~/b'")
+
+
 @pytest.mark.parametrize(
     ("text", "names", "understood"),
     [
