@@ -84,10 +84,10 @@ class UserNotifications:
         invoke = cast(self._on_answer, c_void_p)
         self._answer_block = _Block(isa, _GLOBAL_BLOCK, 0, invoke, pointer(self._descriptor))
         with self._objc.pool():
-            bundle = self._send(self._class("NSBundle"), "mainBundle")
+            bundle = self._send(self._objc.class_named("NSBundle"), "mainBundle")
             if self._text(self._send(bundle, "bundleIdentifier")) != IDENTIFIER:
                 raise OSError("not an app")
-            self._center = self._send(self._class("UNUserNotificationCenter"), "currentNotificationCenter")
+            self._center = self._send(self._objc.class_named("UNUserNotificationCenter"), "currentNotificationCenter")
             delegate = self._send(self._objc.add_class("HunchNotifications", _CLICKED, self._on_click), "new")
             self._send(self._center, "setDelegate:", delegate)
 
@@ -108,11 +108,13 @@ class UserNotifications:
 
     def _put(self, name: str, title: str, body: str) -> None:
         with self._objc.pool():
-            content = self._send(self._class("UNMutableNotificationContent"), "new")
+            content = self._send(self._objc.class_named("UNMutableNotificationContent"), "new")
             self._send(content, "setTitle:", self._objc.string(title))
             self._send(content, "setBody:", self._objc.string(body))
             make = "requestWithIdentifier:content:trigger:"
-            request = self._send(self._class("UNNotificationRequest"), make, self._objc.string(name), content, None)
+            request = self._send(
+                self._objc.class_named("UNNotificationRequest"), make, self._objc.string(name), content, None
+            )
             self._send(self._center, "addNotificationRequest:withCompletionHandler:", request, None)
             self._send(content, "release")
 
@@ -131,9 +133,6 @@ class UserNotifications:
     def _send(self, receiver: int, selector: str, *arguments: object) -> int:
         result: int = self._objc.send(receiver, selector, *arguments)
         return result
-
-    def _class(self, name: str) -> int:
-        return self._objc.class_named(name)
 
     def _text(self, string: int) -> str:
         said: bytes | None = self._objc.send(string, "UTF8String")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -18,36 +17,31 @@ def qt_problem() -> str | None:
         # Asked whether they load, not used: all that the app imports besides what these import themselves.
         import PySide6.QtNetwork
         import PySide6.QtSvg
-        import PySide6.QtWidgets  # noqa: F401
+        import PySide6.QtWidgets
     except ImportError as error:
         return _sentence(error)
-    return _screen_problem(_screen_plugins())
+    return _screen_problem(_screen_plugins(Path(PySide6.__file__).parent))
 
 
 def _screen_problem(plugins: list[Path]) -> str | None:
     """A problem of the screen plugins; one that loads is enough, since Qt tries one after another."""
-    failures = [failure for plugin in plugins if (failure := _load_error(str(plugin)))]
-    if not plugins or len(failures) < len(plugins):
-        return None
-    return _sentence(failures[0])
+    failures: list[OSError] = []
+    for plugin in plugins:
+        try:
+            ctypes.CDLL(str(plugin))
+            return None
+        except OSError as error:
+            failures.append(error)
+    return _sentence(failures[0]) if failures else None
 
 
-def _screen_plugins() -> list[Path]:
+def _screen_plugins(package: Path) -> list[Path]:
     """Plugins for windows on Linux, best first; none without a screen, or if the user chose another."""
-    package = find_spec("PySide6")
-    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM") or package is None or package.origin is None:
+    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
         return []
-    folder = Path(package.origin).parent / "Qt" / "plugins" / "platforms"
     by_screen = {"WAYLAND_DISPLAY": "libqwayland.so", "DISPLAY": "libqxcb.so"}
+    folder = package / "Qt" / "plugins" / "platforms"
     return [folder / plugin for screen, plugin in by_screen.items() if os.environ.get(screen)]
-
-
-def _load_error(library: str) -> OSError | None:
-    try:
-        ctypes.CDLL(library)
-    except OSError as error:
-        return error
-    return None
 
 
 def _sentence(error: ImportError | OSError) -> str:

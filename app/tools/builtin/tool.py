@@ -18,10 +18,6 @@ BUILT_IN = ""  # the id of their server
 T = TypeVar("T")
 
 
-def ignore_failed(_path: Path, _error: sqlite3.Error) -> None:
-    """Where damage is not repaired."""
-
-
 class Refusal(Exception):
     """Why a call fails, in words for the model."""
 
@@ -32,7 +28,7 @@ class Reach:
     typed: frozenset[str] = frozenset()  # addresses in the user's own words, in the branch
     folders: tuple[Path, ...] = ()  # files and folders that the user chose for the chat
     documents: Mapping[str, tuple[Path, int]] = field(default_factory=dict)  # by name: a database, the id in it
-    failed: Callable[[Path, sqlite3.Error], None] = ignore_failed  # called for a database that cannot be read
+    failed: Callable[[Path, sqlite3.Error], None] = lambda _path, _error: None  # called for a database that is damaged
     stores: Callable[[], AbstractContextManager[Stores]] | None = None  # opens a reader
     stop: Stop = field(default_factory=Stop)
 
@@ -44,9 +40,8 @@ Arguments = Mapping[str, Any]
 class BuiltIn:
     tool: Tool
     run: Callable[[Arguments, Reach], ToolResult]  # raises Refusal
-    is_free: Callable[[Arguments, Reach], bool] = lambda _arguments, _reach: (
-        False
-    )  # it reaches nothing, or only what the user typed
+    # It reaches nothing, or only what the user typed.
+    is_free: Callable[[Arguments, Reach], bool] = lambda _arguments, _reach: False
     subject: Callable[[Arguments], str] = lambda _arguments: ""  # what consent for several calls is limited to
 
 
