@@ -209,7 +209,6 @@ class UnsentStore(Store):
     """Unsent text and attachments, in separate columns: text changes with every key, attachments may be megabytes."""
 
     def all(self) -> dict[int, str]:
-        """Texts by chat."""
         rows = self._db.rows("SELECT chat_id, text FROM unsent WHERE text != '' AND chat_id != ?", (QUICK_ASK,))
         return {row["chat_id"]: as_text(row["text"]) for row in rows}
 
@@ -252,7 +251,6 @@ class UnsentStore(Store):
             self.put_attachments(NEW_CHAT, ())
 
     def add(self, text: str) -> None:
-        """Append to the unsent text of NEW_CHAT."""
         self.put(NEW_CHAT, "\n\n".join(filter(None, (self.all().get(NEW_CHAT, ""), text))))
 
     def attach_long(self) -> None:

@@ -44,7 +44,6 @@ class FolderStore(Store):
         ]
 
     def project(self, folder_id: int) -> Project | None:
-        """None if there is no such folder."""
         row = self._db.row("SELECT instructions, options FROM folders WHERE id = ?", (folder_id,))
         return None if row is None else Project(as_text(row["instructions"]), as_json_object(row["options"]) or {})
 
@@ -69,7 +68,6 @@ class FolderStore(Store):
         return [self.project(each) or Project() for each in self.around(folder_id)]
 
     def make(self, name: str, parent_id: int | None) -> int:
-        """Make a folder in a folder or at the top."""
         return self.make_with(name, parent_id, ())[0]
 
     def make_with(self, name: str, parent_id: int | None, chats: Sequence[int]) -> tuple[int, FolderChange]:

@@ -148,7 +148,6 @@ class MessageStore:
         self._db.execute("UPDATE messages SET status = 'stopped' WHERE id = ? AND status = 'streaming'", (message_id,))
 
     def save_texts(self, replies: Iterable[ReplyText]) -> None:
-        """Save texts of running replies, in one transaction."""
         with self._db.transaction(durable=False):
             for reply in replies:
                 self._save_text(reply)

@@ -82,9 +82,9 @@ class Database(Connection):
         return None if row is None else rescue.Rescued.from_json(row["value"])
 
     @contextmanager
-    def opening(self) -> Iterator[None]:
-        """A short wait for other connections that hold the file."""
-        self.connection.execute(f"PRAGMA busy_timeout = {_OPENING_BUSY_MS}")
+    def waiting(self, most_ms: int = _OPENING_BUSY_MS) -> Iterator[None]:
+        """Only so long for other connections that hold the file."""
+        self.connection.execute(f"PRAGMA busy_timeout = {most_ms}")
         try:
             yield
         finally:
@@ -96,11 +96,8 @@ class Database(Connection):
 
     def empty_log(self) -> None:
         """Move all pages and truncate the log; waits a little for readers."""
-        self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS // 50}")
-        try:
+        with self.waiting(BUSY_MS // 50):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        finally:
-            self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
 
 class MemoryDatabase(Database):

@@ -113,10 +113,9 @@ class Pictures:
         return named
 
     def _files(self) -> list[Path]:
-        try:
+        with suppress(OSError):
             return list(self.folder.iterdir())
-        except OSError:
-            return []
+        return []
 
     def _file(self, digest: str) -> Path:
         return self.folder / f"{digest}.png"

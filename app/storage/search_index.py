@@ -128,7 +128,6 @@ class KeptIndex:
         self._index: SearchIndex | None = None
 
     def get(self) -> SearchIndex | None:
-        """The index; None if it cannot be opened."""
         if self._index is None:
             self._index = open_index(self._path)
         return self._index

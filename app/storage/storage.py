@@ -203,7 +203,7 @@ class Storage:
         if self._database is None:
             self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
         stores = Stores(self._database)
-        with self._database.opening():
+        with self._database.waiting():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
             stores.unsent.attach_long()
             self._take_numbers(stores)

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from app.documents.pictures import kind_of
@@ -27,11 +28,8 @@ def _chosen(reach: Reach) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in reach.folders:
         name = cleaned(path.name or str(path), _LONGEST_NAME, lines=False)
-        number = 2
-        while name in found:
-            name = f"{path.name} {number}"
-            number += 1
-        found[name] = path
+        names = chain([name], (f"{name} {number}" for number in count(2)))
+        found[next(each for each in names if each not in found)] = path
     if not found:
         raise Refusal("the user has chosen no file and no folder for this chat")
     return found
