@@ -454,7 +454,8 @@ def test_what_is_no_json_is_said(text: str) -> None:
 def test_what_is_no_server_is_refused(text: str) -> None:
     parsed = parse_servers(text)
     assert parsed.found == ()
-    assert len(parsed.refused) == 1
+    (refused,) = parsed.refused
+    assert refused.detail, "without it the settings say that it does not speak the protocol"
 
 
 def test_of_a_thousand_servers_some_are_taken() -> None:
