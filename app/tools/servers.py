@@ -327,8 +327,9 @@ def checked(server: ServerConfig) -> ServerConfig:
     if bool(server.command) == bool(server.address):
         raise ServerFault(ServerProblem.NO_COMMAND, "")
     words = (server.command, *server.args, server.folder, *server.variables)
-    is_long = any(len(each) > _LONGEST_WORD or "\0" in each for each in words)
-    if is_long or max(map(len, (words, server.env, server.headers))) > _MOST_WORDS:
+    if any(len(each) > _LONGEST_WORD or "\0" in each for each in words):
+        raise ServerFault(ServerProblem.VALUE, "args")
+    if max(map(len, (words, server.env, server.headers))) > _MOST_WORDS:
         raise ServerFault(ServerProblem.TOO_MANY, str(_MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
         raise ServerFault(ServerProblem.CHARACTERS, server.shown)

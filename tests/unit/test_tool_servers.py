@@ -165,8 +165,8 @@ def test_a_program_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
         (ServerConfig("", "a", "sh\nrm"), ServerProblem.CHARACTERS),
         (ServerConfig("", "a", "s\u202eh"), ServerProblem.CHARACTERS),
         (ServerConfig("", "a", "sh", ("\ud800",)), ServerProblem.CHARACTERS),
-        (ServerConfig("", "a", "sh", ("a\0b",)), ServerProblem.TOO_MANY),
-        (ServerConfig("", "a", "sh", ("x" * 5000,)), ServerProblem.TOO_MANY),
+        (ServerConfig("", "a", "sh", ("a\0b",)), ServerProblem.VALUE),
+        (ServerConfig("", "a", "sh", ("x" * 5000,)), ServerProblem.VALUE),
         (ServerConfig("", "a", "sh", ("x",) * 200), ServerProblem.TOO_MANY),
         (ServerConfig("", "a", "sh", env=tuple(f"A{number}" for number in range(200))), ServerProblem.TOO_MANY),
         (ServerConfig("", "a", "sh", folder="/tmp\n"), ServerProblem.CHARACTERS),
@@ -187,6 +187,7 @@ def test_what_can_be_no_server_is_refused(server: ServerConfig, problem: ServerP
     with pytest.raises(ServerFault) as fault:
         checked(server)
     assert fault.value.problem is problem
+    assert fault.value.detail or problem is ServerProblem.NO_COMMAND
 
 
 @pytest.mark.parametrize(
