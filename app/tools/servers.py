@@ -152,11 +152,15 @@ class ToolServers:
             return new
 
     def ask_shell(self, server_id: str) -> bool:
-        """Have the login shell find a command that was not found; whether it did. Waits up to three seconds."""
+        """Find a command that is missing, by the login shell, too; whether that did. Waits up to three seconds.
+
+        One that was found may be of a version that is no longer installed.
+        """
         server = self.get(server_id)
-        if server is None or server.address or Path(server.command).is_absolute():
+        name = "" if server is None else PurePath(server.command).name
+        if server is None or (server.command != name and (name not in PROGRAMS or find_command(server.command))):
             return False
-        command = ask_shell(server.command)
+        command = find_command(name) or ask_shell(name)
         with self._lock:
             if not command or self._known().get(server_id) != server:
                 return False

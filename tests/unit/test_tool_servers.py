@@ -530,6 +530,29 @@ def test_commands_are_found_in_known_places(tmp_path: Path, monkeypatch: pytest.
         assert find_command(none) == ""
 
 
+def test_a_program_that_went_with_its_version_is_found_in_the_newer_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "_PLACES", (f"{tmp_path}/node/*/bin",))
+    monkeypatch.setattr("app.tools.servers.ask_shell", lambda _name: "")
+    old, new = (tmp_path / "node" / version / "bin" / "npx" for version in ("v9.1", "v10.0"))
+    for program in (old, new):
+        program.parent.mkdir(parents=True)
+        program.touch(0o755)
+        if program == old:
+            servers = _servers(tmp_path)
+            server = servers.add(ServerConfig("", "a", "npx", ("-y", "x")))
+            other = servers.add(ServerConfig("", "b", str(tmp_path / "own")))
+            assert (server.command, servers.ask_shell(server.id)) == (str(old), False)
+            old.unlink()
+    assert servers.ask_shell(server.id)
+    found = servers.get(server.id)
+    assert found is not None
+    assert (found.command, found.enabled) == (str(new), False)
+    (new.parent / "own").touch(0o755)
+    assert not servers.ask_shell(other.id), "another program of that name"
+
+
 def test_the_folder_of_the_command_comes_first() -> None:
     environment = server_environment("/opt/node/bin/npx", {"PATH_OF_MINE": "1"})
     assert environment["PATH"].split(":")[0] == "/opt/node/bin"
