@@ -281,10 +281,9 @@ class ToolServersController(QObject):
         return AddedServers(tuple(names), tuple(refused), parsed.is_json and bool(names or refused))
 
     def _find(self, server: ServerConfig) -> None:
-        """A command that is in no known place is looked for by the user's shell."""
-        if server.command and not PurePath(server.command).is_absolute():
-            found = partial(self._servers.ask_shell, server.id)
-            ask_once("login shell", self._deliver, found, self._on_asked_shell, ignore)
+        """A command that is in no known place, or no longer there, is looked for by the user's shell, too."""
+        found = partial(self._servers.ask_shell, server.id)
+        ask_once("login shell", self._deliver, found, self._on_asked_shell, ignore)
 
     def _on_asked_shell(self, is_found: bool) -> None:
         if is_found:

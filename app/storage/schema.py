@@ -71,14 +71,10 @@ def schema_of(connection: sqlite3.Connection) -> Schema:
     return dict(rows.fetchall())
 
 
-def expected_schema(version: int) -> Schema:
-    return _schema_after(tuple(_scripts()[:version]))
-
-
 @cache
-def _schema_after(scripts: tuple[str, ...]) -> Schema:
+def expected_schema(version: int) -> Schema:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for script in scripts:
+        for script in _scripts()[:version]:
             connection.executescript(script)
         return schema_of(connection)
 

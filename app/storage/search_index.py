@@ -99,19 +99,14 @@ def _numbers(connection: Connection, sql: str, values: Sequence[Any]) -> list[in
     return numbers
 
 
-def index_path(database: Path) -> Path:
-    return database.with_name(f"{database.stem}-search.db")
+def index_path(database: Path, suffix: str = "") -> Path:
+    return database.with_name(f"{database.stem}-search.db{suffix}")
 
 
 def forget_index(database: Path) -> None:
     """Delete the index, which has text that must not be found in any file; it is rebuilt."""
     for suffix in _SUFFIXES:
-        _beside(database, suffix).unlink(missing_ok=True)
-
-
-def _beside(database: Path, suffix: str) -> Path:
-    path = index_path(database)
-    return path.with_name(path.name + suffix)
+        index_path(database, suffix).unlink(missing_ok=True)
 
 
 def can_be_damage(error: Exception) -> bool:
@@ -163,11 +158,10 @@ def open_index(database: Path) -> SearchIndex | None:
 
 
 def _opened(database: Path) -> SearchIndex:
-    path = index_path(database)
     for suffix in _SUFFIXES:
-        move_aside(_beside(database, suffix))
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_S)
+        move_aside(index_path(database, suffix))
+    os.close(os.open(index_path(database), os.O_RDWR | os.O_CREAT, 0o600))
+    connection = sqlite3.connect(index_path(database), isolation_level=None, timeout=_BUSY_S)
     try:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
         connection.execute("PRAGMA journal_mode = WAL")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -25,11 +26,12 @@ def open_file(path: Path | str) -> None:
 
 
 def reveal(path: Path | str) -> None:
-    """Show a folder, or a file in its folder; on a Mac selected in the enclosing folder.
+    """Show a folder, or a file in its folder; on a Mac selected in the enclosing folder. Of what is not there any more
+    the folder that is.
 
     Opening a folder there whose name ends as an app's does would start it.
     """
-    path = Path(path)
+    path = next(each for each in (Path(path), *Path(path).absolute().parents) if os.path.lexists(each))
     if sys.platform == "darwin":
         QProcess.startDetached("/usr/bin/open", ["-R", str(path)])
     else:

@@ -80,8 +80,6 @@ def parse_servers(text: str) -> Parsed:
             found.append(_found(shown, each))
         except ServerFault as fault:
             refused.append(RefusedServer(shown, fault.problem, cleaned(fault.detail, _LONGEST_NAME, lines=False)))
-        except (TypeError, ValueError, AttributeError):
-            refused.append(RefusedServer(shown, ServerProblem.VALUE))
     return Parsed(tuple(found), tuple(refused))
 
 
@@ -113,20 +111,20 @@ def _is_entry(value: object) -> bool:
 
 def _found(name: str, entry: Any) -> Found:
     if not _is_entry(entry):
-        raise ServerFault(ServerProblem.NO_COMMAND)
+        raise ServerFault(ServerProblem.VALUE, "command")
     address = next((str(entry[each]) for each in _ADDRESSES if isinstance(entry.get(each), str)), "")
     command = "" if address else entry["command"]
     args = entry.get("args") or []
     if not isinstance(args, list):
-        raise TypeError("args")
+        raise ServerFault(ServerProblem.VALUE, "args")
     folder = entry.get("cwd")
-    env, env_names = _values(entry.get("env"))
-    headers, header_names = _values(entry.get("headers"))
+    env, env_names = _values(entry, "env")
+    headers, header_names = _values(entry, "headers")
     server = ServerConfig(
         "",
         name,
         command,
-        tuple(map(_word, args)),
+        tuple(_word(each, "args") for each in args),
         address,
         env=env_names,
         headers=header_names,
@@ -135,18 +133,20 @@ def _found(name: str, entry: Any) -> Found:
     return Found(checked(server), env, headers)
 
 
-def _values(stored: object) -> tuple[dict[str, str], tuple[str, ...]]:
+def _values(entry: dict[str, Any], kind: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """Values, and all names: a value that the user must still give is none."""
+    stored = entry.get(kind)
     if stored is not None and not isinstance(stored, dict):
-        raise TypeError(type(stored).__name__)
-    every = {str(name): _word(value) for name, value in (stored or {}).items()}
+        raise ServerFault(ServerProblem.VALUE, kind)
+    every = {str(name): _word(value, name) for name, value in (stored or {}).items()}
     given = {name: value for name, value in every.items() if value and not _PLACEHOLDER.search(value)}
     return given, tuple(every)
 
 
-def _word(value: object) -> str:
+def _word(value: object, name: str) -> str:
+    """`name`: what has it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise TypeError(type(value).__name__)
+    raise ServerFault(ServerProblem.VALUE, name)

@@ -152,11 +152,15 @@ class ToolServers:
             return new
 
     def ask_shell(self, server_id: str) -> bool:
-        """Have the login shell find a command that was not found; whether it did. Waits up to three seconds."""
+        """Find a command that is missing, by the login shell, too; whether that did. Waits up to three seconds.
+
+        One that was found may be of a version that is no longer installed.
+        """
         server = self.get(server_id)
-        if server is None or server.address or Path(server.command).is_absolute():
+        name = "" if server is None else PurePath(server.command).name
+        if server is None or (server.command != name and (name not in PROGRAMS or find_command(server.command))):
             return False
-        command = ask_shell(server.command)
+        command = find_command(name) or ask_shell(name)
         with self._lock:
             if not command or self._known().get(server_id) != server:
                 return False
@@ -327,8 +331,9 @@ def checked(server: ServerConfig) -> ServerConfig:
     if bool(server.command) == bool(server.address):
         raise ServerFault(ServerProblem.NO_COMMAND, "")
     words = (server.command, *server.args, server.folder, *server.variables)
-    is_long = any(len(each) > _LONGEST_WORD or "\0" in each for each in words)
-    if is_long or max(map(len, (words, server.env, server.headers))) > _MOST_WORDS:
+    if any(len(each) > _LONGEST_WORD or "\0" in each for each in words):
+        raise ServerFault(ServerProblem.VALUE, "args")
+    if max(map(len, (words, server.env, server.headers))) > _MOST_WORDS:
         raise ServerFault(ServerProblem.TOO_MANY, str(_MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
         raise ServerFault(ServerProblem.CHARACTERS, server.shown)

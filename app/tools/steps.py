@@ -102,7 +102,7 @@ def object_of(arguments: str) -> dict[str, object] | None:
 
 
 def addresses_in(text: str) -> frozenset[str]:
-    """Each as it is written there, and without what may follow it: a bracket, a stop, or words without a space."""
+    """Each as it was written, and without what may follow it: a bracket, a stop, or words without a space."""
     whole = _ADDRESS.findall(text)
     found = {*whole, *(match[0] for each in whole if (match := _PLAIN.match(each)))}
     found |= {each.rstrip(_AFTER_ADDRESS) for each in found}

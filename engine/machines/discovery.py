@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.api.connections import at_port, is_loopback
-from engine.machines.identity import Identity, shown_name
+from engine.machines.identity import shown_name
 from engine.machines.messages import PROTOCOL
 
 if TYPE_CHECKING:
@@ -134,11 +134,6 @@ class Announcement(_Service):
             other_ttl=_FORGOTTEN_S,
         )
         zeroconf.register_service(service, allow_name_change=True)
-
-
-def announce(identity: Identity, host: str, port: int) -> Announcement | None:
-    """That this machine lends its memory there; None: only itself can reach it."""
-    return None if is_loopback(host) else Announcement(identity.name, identity.fingerprint, port)
 
 
 class Browsing(_Service):

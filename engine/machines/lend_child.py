@@ -16,10 +16,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from engine.api.connections import is_loopback
 from engine.api.errors import InvalidRequest
 from engine.api.ranks import HubSource, LendingPhase, LendingState
 from engine.api.types import AddressProblem
-from engine.machines.discovery import END_S, Announcement, announce
+from engine.machines.discovery import END_S, Announcement
 from engine.machines.identity import Identity
 from engine.machines.lender import Lender
 from engine.machines.lent import host_and_port
@@ -64,7 +65,8 @@ class _Child:
 
     def start(self, host: str, port: int) -> None:
         self.lender.start(host, port)
-        self.announcement = announce(self.identity, host, port)
+        if not is_loopback(host):
+            self.announcement = Announcement(self.identity.name, self.identity.fingerprint, port)
         threading.Thread(target=self._obey, daemon=True).start()
 
     def post_states(self) -> None:

@@ -15,10 +15,6 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import truncate
 
 
-def can_hold_rows(caches: CacheSet) -> bool:
-    return all(type(layer) is KVCache for layer in caches.layers)
-
-
 def feed_rows(
     network: Any,
     caches: CacheSet,

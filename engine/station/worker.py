@@ -312,10 +312,11 @@ def _timed(draft: StationDraft) -> tuple[StationDraft, int]:
 
     Raises ValueError if its caches are of another kind, or rows are computed differently.
     """
-    from engine.station.conversation import Conversation
-    from engine.station.rows import can_hold_rows
+    from mlx_lm.models.cache import KVCache
 
-    if not can_hold_rows(draft.make_caches()):
+    from engine.station.conversation import Conversation
+
+    if not all(type(layer) is KVCache for layer in draft.make_caches().layers):
         raise ValueError("what is drafted and rejected cannot be taken back in this draft")
     seconds = {rows: min(Conversation.try_rows(draft, rows) for _ in range(_TIMED_FORWARDS)) for rows in _ROWS}
     most = max(rows for rows in _ROWS if seconds[rows] <= _ROWS_COST * seconds[1])

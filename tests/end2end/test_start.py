@@ -187,7 +187,7 @@ def test_a_start_beside_one_that_hangs_opens_once_that_is_gone(tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_as_closing_the_window_does(tmp_path: Path, number: signal.Signals) -> None:
     mark = tmp_path / "data" / "running"
     with running(_RUN % "", tmp_path) as process:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from app.documents.page_text import text_of_page
 from app.storage import Attachment, AttachmentKind, Stores
-from app.storage.project_files import open_files
+from app.storage.project_files import FileState, open_files
 from app.tools.builtin import addresses, fetch, fetch_child, own_chats
 from app.tools.builtin.calculator import calculate
 from app.tools.builtin.offered import BY_NAME, call
@@ -219,6 +219,32 @@ def test_without_documents_none_are_searched_and_no_other_file_is_read(folder: P
     assert run("search_files", query="ducks").failed
     for path in ("a.md", "../notes/a.md", str(folder / "a.md"), "projects/1.db"):
         assert run("read_file", documents(folder.parent), path=path).failed
+
+
+def test_a_document_that_is_not_read_yet_is_said_to_be(folder: Path) -> None:
+    """While a reply runs none is read on."""
+    path = folder.parent / "3.db"
+    files = open_files(path)
+    files.add([folder / "a.md", folder / "deep" / "c.pdf"])
+    files.add_text("empty.txt", "")
+    first, second, empty = files.all()
+    reach = Reach(documents={each.name: (path, each.id) for each in (first, second, empty)})
+    files.begin(first.id, 1, 1)
+    assert files.put_pages(first.id, [(0, "three ducks")])
+    files.end(second.id, FileState.UNREADABLE, "damaged")
+    later = "The user can ask again in a while"
+    assert later in run("search_files", reach, query="giraffe").text
+    assert later in run("search_files", reach, query="ducks").text
+    assert run("read_file", reach, path=first.name).text == "three ducks\n\n[Only this much of it is read so far.]"
+    assert run("read_file", reach, path=second.name).text == "Error: it cannot be read"
+    files.end(second.id, FileState.WAITS)
+    assert run("read_file", reach, path=second.name).text == "Error: it is not read yet"
+    files.end(first.id, FileState.READY)
+    files.end(second.id, FileState.READY)
+    files.close()
+    assert later not in run("search_files", reach, query="giraffe").text
+    empty_one = run("read_file", reach, path=empty.name)
+    assert (empty_one.text, empty_one.failed) == ("", False)
 
 
 # Own chats

@@ -27,6 +27,15 @@ def test_on_a_mac_any_folder_is_shown(opened: list[str], monkeypatch: pytest.Mon
     assert opened == [repr(("/usr/bin/open", ["-R", str(tmp_path / "x.app")]))]
 
 
+@pytest.mark.parametrize("platform", ["darwin", "linux"])
+def test_of_what_is_not_there_any_more_the_folder_is_shown_that_is(
+    opened: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, platform: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    reveal(tmp_path / "moved" / "chats.md")
+    assert opened == [repr(("/usr/bin/open", ["-R", str(tmp_path)])) if platform == "darwin" else str(tmp_path)]
+
+
 def test_elsewhere_a_folder_is_shown_or_that_of_a_file(
     opened: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

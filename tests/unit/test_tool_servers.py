@@ -165,8 +165,8 @@ def test_a_program_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
         (ServerConfig("", "a", "sh\nrm"), ServerProblem.CHARACTERS),
         (ServerConfig("", "a", "s\u202eh"), ServerProblem.CHARACTERS),
         (ServerConfig("", "a", "sh", ("\ud800",)), ServerProblem.CHARACTERS),
-        (ServerConfig("", "a", "sh", ("a\0b",)), ServerProblem.TOO_MANY),
-        (ServerConfig("", "a", "sh", ("x" * 5000,)), ServerProblem.TOO_MANY),
+        (ServerConfig("", "a", "sh", ("a\0b",)), ServerProblem.VALUE),
+        (ServerConfig("", "a", "sh", ("x" * 5000,)), ServerProblem.VALUE),
         (ServerConfig("", "a", "sh", ("x",) * 200), ServerProblem.TOO_MANY),
         (ServerConfig("", "a", "sh", env=tuple(f"A{number}" for number in range(200))), ServerProblem.TOO_MANY),
         (ServerConfig("", "a", "sh", folder="/tmp\n"), ServerProblem.CHARACTERS),
@@ -187,6 +187,7 @@ def test_what_can_be_no_server_is_refused(server: ServerConfig, problem: ServerP
     with pytest.raises(ServerFault) as fault:
         checked(server)
     assert fault.value.problem is problem
+    assert fault.value.detail or problem is ServerProblem.NO_COMMAND
 
 
 @pytest.mark.parametrize(
@@ -454,7 +455,8 @@ def test_what_is_no_json_is_said(text: str) -> None:
 def test_what_is_no_server_is_refused(text: str) -> None:
     parsed = parse_servers(text)
     assert parsed.found == ()
-    assert len(parsed.refused) == 1
+    (refused,) = parsed.refused
+    assert refused.detail, "without it the settings say that it does not speak the protocol"
 
 
 def test_of_a_thousand_servers_some_are_taken() -> None:
@@ -526,6 +528,29 @@ def test_commands_are_found_in_known_places(tmp_path: Path, monkeypatch: pytest.
     assert find_command(str(later)) == str(later)
     for none in ("", "./uvx", str(tmp_path), "a\0b", "../later/uvx"):
         assert find_command(none) == ""
+
+
+def test_a_program_that_went_with_its_version_is_found_in_the_newer_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "_PLACES", (f"{tmp_path}/node/*/bin",))
+    monkeypatch.setattr("app.tools.servers.ask_shell", lambda _name: "")
+    old, new = (tmp_path / "node" / version / "bin" / "npx" for version in ("v9.1", "v10.0"))
+    for program in (old, new):
+        program.parent.mkdir(parents=True)
+        program.touch(0o755)
+        if program == old:
+            servers = _servers(tmp_path)
+            server = servers.add(ServerConfig("", "a", "npx", ("-y", "x")))
+            other = servers.add(ServerConfig("", "b", str(tmp_path / "own")))
+            assert (server.command, servers.ask_shell(server.id)) == (str(old), False)
+            old.unlink()
+    assert servers.ask_shell(server.id)
+    found = servers.get(server.id)
+    assert found is not None
+    assert (found.command, found.enabled) == (str(new), False)
+    (new.parent / "own").touch(0o755)
+    assert not servers.ask_shell(other.id), "another program of that name"
 
 
 def test_the_folder_of_the_command_comes_first() -> None:

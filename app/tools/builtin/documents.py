@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
-from app.storage.project_files import reading, search_in
+from app.storage.project_files import FileState, reading, search_in
 from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, named_as, text_of
 from app.tools.citing import CITING, passages_text
 from app.tools.definitions import ToolResult, cleaned
@@ -15,6 +16,12 @@ _MOST_WORDS = 1_000  # characters of the query
 _LISTED = 100
 _LONGEST_NAME = 255
 _BROKEN = "the documents cannot be read at present"
+_LATER = "[Some documents are not read to their ends yet. The user can ask again in a while.]"
+_NO_TEXT = {
+    FileState.WAITS: "it is not read yet",
+    FileState.READING: "it is not read to there yet",
+    FileState.UNREADABLE: "it cannot be read",
+}
 
 
 def _search(arguments: Arguments, reach: Reach) -> ToolResult:
@@ -32,12 +39,18 @@ def _search(arguments: Arguments, reach: Reach) -> ToolResult:
     paths = dict.fromkeys(path for path, _ in reach.documents.values())
     names = {place: name for name, place in reach.documents.items()}
     found = search_in(paths, query, _MOST_PASSAGES, failed, names)
-    if found:
-        return ToolResult(passages_text(found), outside=True)
-    if broken:
+    if broken and not found:
         raise Refusal(_BROKEN)
     listed = [cleaned(name, _LONGEST_NAME, lines=False) for name in list(reach.documents)[:_LISTED]]
-    return ToolResult("No passage has these words. The documents are:\n" + "\n".join(listed), outside=True)
+    text = passages_text(found) or "No passage has these words. The documents are:\n" + "\n".join(listed)
+    return ToolResult(f"{text}\n\n{_LATER}" if any(map(_is_read_on, paths)) else text, outside=True)
+
+
+def _is_read_on(path: Path) -> bool:
+    """Whether some of its documents are not read to their ends yet, as they are between replies."""
+    with suppress(sqlite3.Error), reading(path) as files:
+        return files is not None and files.next_waiting() is not None
+    return False
 
 
 def text_in(name: str, first_page: int | None, last_page: int | None, reach: Reach) -> str | None:
@@ -57,9 +70,11 @@ def text_in(name: str, first_page: int | None, last_page: int | None, reach: Rea
     except sqlite3.Error as error:
         reach.failed(path, error)
         raise Refusal(_BROKEN) from None
-    if not text:
+    if not text and (why := _NO_TEXT.get(file.state)):
+        raise Refusal(why)
+    if not text and file.pages:
         raise Refusal(f"it has {file.pages} pages")
-    return text
+    return f"{text}\n\n[Only this much of it is read so far.]" if file.state is FileState.READING else text
 
 
 TOOLS = (
