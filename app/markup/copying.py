@@ -62,7 +62,9 @@ def markdown(document: QTextDocument, start: int, end: int) -> str:
             result.append(_between(above, block))
         result.append(_markdown_block(block, runs))
         above = block
-    return "".join(result)
+    text = "".join(result)
+    indent = len(text) - len(text.lstrip(" "))  # of the item that it begins in: as far in it would be code
+    return re.sub(f"^ {{0,{indent}}}", "", text, flags=re.MULTILINE)
 
 
 def _between(above: QTextBlock, block: QTextBlock) -> str:

@@ -44,3 +44,18 @@ def test_a_copy_is_read_as_it_was_shown(source: str) -> None:
     (block,) = split(source)
     document = written(block)
     assert markdown(document, 0, length_of(document)) == source
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    ("source", "words", "copied"),
+    [
+        ("- One two\n\n    Three", "two", "two\n\nThree"),
+        ("- One\n    - Two\n    - Three\n- Four", "•\u00a0\u00a0Two", "- Two\n- Three\n- Four"),
+    ],
+)
+def test_a_copy_from_within_a_list_is_no_code(source: str, words: str, copied: str) -> None:
+    (block,) = split(source)
+    document = written(block)
+    start = document.toPlainText().index(words.replace("\u00a0", " "))
+    assert markdown(document, start, length_of(document)) == copied
