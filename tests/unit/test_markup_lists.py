@@ -36,6 +36,7 @@ def test_a_heading_of_a_list_that_is_read_from_the_right_is_indented_from_there(
         "> One\n>\n> Two\n>\n> - Three\n>\n>     More of it",
         "- One\n\n    > Two\n\n    Three",
         "> - One\n>\n>     > Two",
+        "**`name`:** of ***all* of it**, [**one** `of` them](https://docs.example) and ~~no more~~",
         "See [`os.path`](https://docs.example/os) and [**all**](https://docs.example) [of it\\_](https://a.example).",
         "Write `` `code` ``, ``a`b`` and ``` ``x`` ``` for `code`.",
     ],
