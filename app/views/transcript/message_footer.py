@@ -336,10 +336,6 @@ class MessageFooter(PartWidget, QWidget):
         chain([self.link, *made.values()])  # or what is made last would be the last of the window
         return made
 
-    @property
-    def _has_buttons(self) -> bool:
-        return "buttons" in self.__dict__
-
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, FooterContent)
         self._content = part.content
@@ -361,7 +357,7 @@ class MessageFooter(PartWidget, QWidget):
         link_px = self.link.sizeHint().width() if footer and footer.link else 0
         acts = len(self._possible_acts())
         self._layout = _Layout(self._context.theme, content, self._line, link_px=link_px, acts=acts)
-        if self._has_buttons or self._shown_acts():
+        if "buttons" in self.__dict__ or self._shown_acts():
             self._show_buttons(width_px)
         self.link.setFocusPolicy(self._focus_policy)
         self._arrange_link(width_px)
