@@ -385,7 +385,8 @@ def _text_piece(
 ) -> Iterator[tuple[Block, int]]:
     if where is not None:
         inside, shared = where
-        closers = [_closer(token) for token in reversed(opened)]
+        ends = ((token.type.replace("_open", "_close"), token) for token in reversed(opened))
+        closers = [Token(end, token.tag, -1, level=token.level) for end, token in ends]
         block = Block(BlockKind.TEXT, (*text, *closers), inside=inside, shared=shared, joined=joined)
         yield block, _line_of([token for token in text if token.type not in _CONTAINER_TYPES])
 
@@ -404,10 +405,6 @@ def _track(opened: list[Token], token: Token) -> None:
 def _continued(token: Token) -> Token:
     """The same container once more, without a marker: its item or note began above."""
     return token.copy(meta={**token.meta, "continued": True}) if token.type in _MARKED else token
-
-
-def _closer(token: Token) -> Token:
-    return Token(token.type.replace("_open", "_close"), token.tag, -1, level=token.level)
 
 
 def _is_closed(fence: Token, lines: list[str]) -> bool:

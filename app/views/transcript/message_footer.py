@@ -35,7 +35,6 @@ _STEP_PX = 22  # width of a button of the version switch
 _AFTER_VERSIONS_PX = 8
 _LINK_SIDE_PX = 8
 _LEAST_NAME_PX = 48  # of a model's name; less says nothing
-_OF_WHOLE_MESSAGES = ("edit",)
 _ICONS = {  # from left to right, as Tab goes through them
     "earlier": "chevron-left",
     "later": "chevron-right",
@@ -369,7 +368,7 @@ class MessageFooter(PartWidget, QWidget):
         shown = self._shown_acts()
         for act, button in self.buttons.items():
             button.setVisible(act in shown)
-            button.setEnabled(not self._content.status.under_way or act not in _OF_WHOLE_MESSAGES)
+            button.setEnabled(not self._content.status.under_way or act != "edit")
             button.setFocusPolicy(self._focus_policy)
         self._arrange(width_px)
 
