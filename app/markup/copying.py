@@ -70,9 +70,10 @@ def markdown(document: QTextDocument, start: int, end: int) -> str:
             result.append(_between(above, block))
         result.append(_markdown_block(block, runs))
         above = block
-    text = "".join(result)
-    indent = len(text) - len(text.lstrip(" "))  # of the item that it begins in: as far in it would be code
-    return re.sub(f"^ {{0,{indent}}}", "", text, flags=re.MULTILINE)
+    lines = "".join(result).split("\n")
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip(" "))]  # of the item that it begins in: it would be code
+    within = list(takewhile(lambda line: not line or line.startswith(indent), lines))
+    return "\n".join([line.removeprefix(indent) for line in within] + lines[len(within) :])
 
 
 def _between(above: QTextBlock, block: QTextBlock) -> str:

@@ -52,6 +52,7 @@ def test_a_copy_is_read_as_it_was_shown(source: str) -> None:
     ("source", "words", "copied"),
     [
         ("- One two\n\n    Three", "two", "two\n\nThree"),
+        ("- One two\n- Three\n\n    Four", "two", "two\n- Three\n\n    Four"),
         ("- One\n    - Two\n    - Three\n- Four", "•\u00a0\u00a0Two", "- Two\n- Three\n- Four"),
     ],
 )
