@@ -35,14 +35,9 @@ class Block:
     start: int = field(default=0, compare=False)  # where its first line begins in the text
 
     @property
-    def depth(self) -> int:
-        """Number of enclosing lists, quotes and notes."""
-        return len(self.inside)
-
-    @property
     def continues_code(self) -> bool:
         """It is a piece of the code that the block above shows the beginning of."""
-        return self.kind is BlockKind.CODE and self.joined and not self.depth
+        return self.kind is BlockKind.CODE and self.joined and not self.inside
 
     @property
     def is_note(self) -> bool:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
+from io import IncrementalNewlineDecoder
 from itertools import accumulate, takewhile
 
 from markdown_it.token import Token
@@ -69,7 +70,12 @@ _CONTAINER_TYPES = frozenset(f"{name}_{end}" for name in _CONTAINERS for end in 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
     """All blocks of `source`."""
-    return [block for block, _ in _split_with_lines(LineFeeds().of(source), streaming=streaming)]
+    return [block for block, _ in _split_with_lines(_line_feeds().decode(source, final=True), streaming=streaming)]
+
+
+def _line_feeds() -> IncrementalNewlineDecoder:
+    """Makes every line end a line feed. A carriage return waits for what follows, and at the end it is of no use."""
+    return IncrementalNewlineDecoder(None, translate=True)
 
 
 class Splitter:
@@ -84,7 +90,7 @@ class Splitter:
         self._taken = 0  # characters of the text that the tail ends with
         self._fence = fence
         self._joined = False
-        self._line_feeds = LineFeeds()
+        self._line_feeds = _line_feeds()
         self._glue = APART  # of the next block
         self._shown = (0, 0, "")  # the tail as it was read last: after how many blocks, from where on
 
@@ -98,7 +104,7 @@ class Splitter:
         `shown`: whether to include the last, incomplete block; not needed if `finish` follows.
         """
         first = self.frozen
-        text = self._line_feeds.of(text)
+        text = self._line_feeds.decode(text)
         self._source.append(text)
         for piece in _slices(text):
             self._take(piece)
@@ -379,7 +385,8 @@ def _text_piece(
 ) -> Iterator[tuple[Block, int]]:
     if where is not None:
         inside, shared = where
-        closers = [_closer(token) for token in reversed(opened)]
+        ends = ((token.type.replace("_open", "_close"), token) for token in reversed(opened))
+        closers = [Token(end, token.tag, -1, level=token.level) for end, token in ends]
         block = Block(BlockKind.TEXT, (*text, *closers), inside=inside, shared=shared, joined=joined)
         yield block, _line_of([token for token in text if token.type not in _CONTAINER_TYPES])
 
@@ -400,10 +407,6 @@ def _continued(token: Token) -> Token:
     return token.copy(meta={**token.meta, "continued": True}) if token.type in _MARKED else token
 
 
-def _closer(token: Token) -> Token:
-    return Token(token.type.replace("_open", "_close"), token.tag, -1, level=token.level)
-
-
 def _is_closed(fence: Token, lines: list[str]) -> bool:
     if fence.map is None or fence.map[1] - fence.map[0] < 2:
         return False
@@ -420,20 +423,6 @@ def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:
         if not 0 < end <= most:
             return most
     return end
-
-
-class LineFeeds:
-    """Makes every line end a line feed; a carriage return and its line feed may come in two pieces."""
-
-    def __init__(self) -> None:
-        self._after_return = False
-
-    def of(self, piece: str) -> str:
-        if not piece:
-            return piece
-        added = piece.removeprefix("\n") if self._after_return else piece
-        self._after_return = piece.endswith("\r")
-        return added.replace("\r\n", "\n").replace("\r", "\n")
 
 
 # The part of a growing reply's tail that can be shown without changing later: whole grapheme clusters, and no open

@@ -1,9 +1,9 @@
 """Ranges of documents as text or as Markdown, by reading back what `DocumentBuilder` wrote."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextTable
 
@@ -18,6 +18,14 @@ _TICKS = re.compile("`+")
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})
 _STEP = "    "  # of what is in an item: less is not within a number of two digits
 _TASKS = {"☐": "- [ ]", "☑": "- [x]", "•": "-"}
+
+
+_Format = tuple[str, Callable[[QTextCharFormat], bool]]
+_FORMATS: Sequence[_Format] = (
+    ("**", lambda form: form.fontWeight() == QFont.Weight.Bold),
+    ("*", QTextCharFormat.fontItalic),
+    ("~~", QTextCharFormat.fontStrikeOut),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,10 @@ def markdown(document: QTextDocument, start: int, end: int) -> str:
             result.append(_between(above, block))
         result.append(_markdown_block(block, runs))
         above = block
-    return "".join(result)
+    lines = "".join(result).split("\n")
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip(" "))]  # of the item that it begins in: it would be code
+    within = list(takewhile(lambda line: not line or line.startswith(indent), lines))
+    return "\n".join([line.removeprefix(indent) for line in within] + lines[len(within) :])
 
 
 def _between(above: QTextBlock, block: QTextBlock) -> str:
@@ -136,47 +147,61 @@ def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
         inside = inside[:-1]
         runs = runs[1:]
     heading = "#" * form.intProperty(HEADING)
-    text = "".join(map(_markdown_run, runs)).replace("\n", f"\n{_indent(inside)}{' ' * len(marker)}")
+    text = _markdown_runs(runs).replace("\n", f"\n{_indent(inside)}{' ' * len(marker)}")
     return f"{_indent(inside)}{marker}{heading}{' ' if heading else ''}{text}"
 
 
-def _markdown_run(run: _Run) -> str:
+def _markdown_runs(runs: Iterable[_Run]) -> str:
+    result: list[str] = []
+    for address, group in groupby(runs, key=_address):
+        words = _formatted(group, _FORMATS)
+        result.append(f"[{words}]({address})" if address else words)
+    return "".join(result)
+
+
+def _address(run: _Run) -> str:
+    """Of a link whose words are others."""
+    address = run.form.anchorHref()
+    return "" if run.form.boolProperty(NOTE) or cited(address) or run.text == address else address
+
+
+def _formatted(runs: Iterable[_Run], formats: Sequence[_Format]) -> str:
+    """The formats are nested in this order: marks of two that end at the same place are read as others."""
+    if not formats:
+        return "".join(map(_markdown_words, runs))
+    mark, has = formats[0]
+    result: list[str] = []
+    for is_marked, group in groupby(runs, key=lambda run: has(run.form)):
+        words = _formatted(group, formats[1:])
+        inner = words.strip()
+        result.append(words.replace(inner, f"{mark}{inner}{mark}") if is_marked and inner else words)
+    return "".join(result)
+
+
+def _markdown_words(run: _Run) -> str:
     text = run.text.replace(LINE_SEPARATOR, "\n")
     form = run.form
     if OBJECT in text and (tex := form.property(TEX)):
         return text.replace(OBJECT, f"${str(tex).strip()}$")
     if form.boolProperty(NOTE):
         return f"[^{text}]"
-    address = form.anchorHref()
-    if address and (text == address or cited(address)):
-        return text
-    return f"[{_formatted(text, form)}]({address})" if address else _formatted(text, form)
-
-
-def _formatted(text: str, form: QTextCharFormat) -> str:
     if form.boolProperty(CODE):
         fence = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
         apart = " " if text.startswith("`") or text.endswith("`") else ""
         return f"{fence}{apart}{text}{apart}{fence}"
-    inner = text.strip()
-    if not inner:
-        return text
-    marks = "**" * (form.fontWeight() == QFont.Weight.Bold) + "*" * form.fontItalic() + "~~" * form.fontStrikeOut()
-    before = text[: len(text) - len(text.lstrip())]
-    after = text[len(text.rstrip()) :]
-    return f"{before}{marks}{inner.translate(_MARKED)}{marks[::-1]}{after}"
+    return text if form.isAnchor() and not _address(run) else text.translate(_MARKED)
 
 
 def _markdown_cell(runs: list[_Run]) -> str:
     """A bar in a cell would end it."""
-    return "".join(map(_markdown_run, runs)).replace("|", "\\|")
+    return _markdown_runs(runs).replace("|", "\\|")
 
 
 def _markdown_table(table: QTextTable, start: int, end: int) -> str:
     lines: list[str] = []
     rows = list(_rows(table, start, end))
     if len(rows) == 1 and len(rows[0][1]) == 1:
-        return "".join(map(_markdown_run, rows[0][1][0]))
+        return _markdown_runs(rows[0][1][0])
     for row, cells in rows:
         lines.append("| " + " | ".join(_markdown_cell(cell) for cell in cells) + " |")
         if row == 0:

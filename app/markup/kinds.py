@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,7 +50,7 @@ def _parted(text: str) -> tuple[list[str], int]:
     outside: list[str] = []
     fenced = 0
     mark = ""
-    for line in _lines(text):
+    for line in filter(str.strip, text.splitlines()):
         fence = _FENCE.match(line)
         if mark or fence:
             fenced += 1
@@ -62,10 +61,6 @@ def _parted(text: str) -> tuple[list[str], int]:
         elif fence and fence[1].startswith(mark):
             mark = ""
     return outside, fenced
-
-
-def _lines(text: str) -> Iterator[str]:
-    return (line for line in text.splitlines() if line.strip())
 
 
 def _language(text: str) -> Language:

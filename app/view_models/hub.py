@@ -13,18 +13,7 @@ from app.words.model_names import human_name
 from app.words.pairs import PairGain
 from engine import HUB_FAMILIES, DrafterKind, FitLevel, HubModel, ModelInfo
 
-__all__ = [
-    "BITS",
-    "ENTRY_ROLE",
-    "GIGABYTES",
-    "HUB_FAMILIES",  # for views, which know no engine
-    "DiscoverFilter",
-    "DiscoverState",
-    "HubEntry",
-    "HubList",
-    "ModelInfo",  # as above
-    "Partner",
-]
+__all__ = ["HUB_FAMILIES", "ModelInfo"]  # for views, which know no engine
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY_ROLE = Qt.ItemDataRole.UserRole

@@ -22,14 +22,10 @@ __all__ = [
     "AttachmentKind",
     "Attachments",
     "EditKind",
-    "EditView",
     "EngineError",
     "ReplyStatus",
     "RequestStats",
-    "TranscriptMessage",
-    "TranscriptModel",
 ]
-
 
 _CUT_SHORT = (
     ReplyStatus.INTERRUPTED,

@@ -26,20 +26,13 @@ def icon(name: str, color: QColor) -> QIcon:
 
 @cache
 def _icon(name: str, argb: str) -> QIcon:
-    renderer = QSvgRenderer(QByteArray(_recoloured(name, QColor(argb)).encode()))
+    drawn = (ICON_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    recoloured = drawn.replace("currentColor", QColor(argb).name()).replace(_DRAWN_STROKE, _STROKE)
+    renderer = QSvgRenderer(QByteArray(recoloured.encode()))
     result = QIcon()
     for side_px in _SIDES_PX:
         result.addPixmap(_pixmap(renderer, side_px, QColor(argb).alphaF()))
     return result
-
-
-def _recoloured(name: str, color: QColor) -> str:
-    return _source(name).replace("currentColor", color.name()).replace(_DRAWN_STROKE, _STROKE)
-
-
-@cache
-def _source(name: str) -> str:
-    return (ICON_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
 
 
 def _pixmap(renderer: QSvgRenderer, side_px: int, opacity: float) -> QPixmap:

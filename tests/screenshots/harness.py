@@ -241,7 +241,7 @@ class ScreenshotHarness:
 
 
 def _unfinished(widget: object) -> bool:
-    return bool(getattr(widget, "pending", None)) or (isinstance(widget, CodePart) and widget.is_coloring)
+    return bool(getattr(widget, "pending", None)) or (isinstance(widget, CodePart) and widget.colors.is_active)
 
 
 def dialog() -> QWidget:

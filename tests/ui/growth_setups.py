@@ -86,7 +86,7 @@ class GrowthSetup:
     def color(self, language: str, code: str) -> None:
         self.harness.model.set_messages([reply(1, f"```{language}\n{code}\n```\n")])
         self._show()
-        while any(isinstance(part.widget, CodePart) and part.widget.is_coloring for part in self._code()):
+        while any(isinstance(part.widget, CodePart) and part.widget.colors.is_active for part in self._code()):
             still()
 
     def _code(self) -> list[Part]:

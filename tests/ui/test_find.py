@@ -16,6 +16,7 @@ from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.fake_engine import Script
 from tests.helpers.figures import read
 from tests.helpers.growth import growth
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
@@ -180,6 +181,17 @@ def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(app
     assert not app.window.find_bar.isVisible()
     assert app.transcript.finder.query == ""
     assert app.transcript.viewportMargins().top() == 0
+
+
+@pytest.mark.parametrize("item", ["- First", "7. First", "- [x] First"])
+def test_a_selected_item_is_found_by_its_words(app: AppHarness, qtbot: QtBot, item: str) -> None:
+    app.engine.scripts.append(Script(pieces=(f"{item}\n",)))
+    app.ask(qtbot, "Go")
+    app.transcript.selection.select_message(app.chats.transcript.messages[1].id)
+    app.transcript.setFocus()
+    app.window.find_bar.use_selection()
+    qtbot.waitUntil(lambda: not app.transcript.finder.is_reading)
+    assert (app.window.find_bar.field.text(), app.window.find_bar.count.text()) == ("First", "1 of 1")
 
 
 def open_result(app: AppHarness, qtbot: QtBot, words: str) -> None:

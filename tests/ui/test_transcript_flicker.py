@@ -66,7 +66,7 @@ class Stream:
     def _is_still(self) -> bool:
         still()
         widgets = [part.widget for part, _ in self._harness.view.visible_parts.shown()]
-        colors = any(isinstance(widget, CodePart) and widget.is_coloring for widget in widgets)
+        colors = any(isinstance(widget, CodePart) and widget.colors.is_active for widget in widgets)
         return not colors and not any(getattr(widget, "pending", None) for widget in widgets)
 
     def _compare(self) -> None:

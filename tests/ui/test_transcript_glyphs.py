@@ -64,7 +64,7 @@ def open_code(qtbot: QtBot, text: str, step: int = 3) -> tuple[TranscriptHarness
 
 def test_a_diff_has_colours_of_its_own_while_it_is_open(qtbot: QtBot) -> None:
     harness, part = open_code(qtbot, "```diff\n@@ -1 +1 @@\n-old\n+new\n same\n")
-    qtbot.waitUntil(lambda: not part.is_coloring)
+    qtbot.waitUntil(lambda: not part.colors.is_active)
     colors, found = harness.theme.palette, colored_words(part)
     assert found["-old"] == colors.fault.name()
     assert found["+new"] == colors.gain.name()
@@ -84,10 +84,10 @@ def test_no_lexer_is_made_on_the_thread_of_the_window(qtbot: QtBot, monkeypatch:
     monkeypatch.setattr(growing_code, "lexer_of", lexer_of)
     monkeypatch.setattr(highlight, "_makers", {})
     _, open_part = open_code(qtbot, "```modula2\nBEGIN\nEND\n")
-    qtbot.waitUntil(lambda: not open_part.is_coloring)
+    qtbot.waitUntil(lambda: not open_part.colors.is_active)
     assert colored_words(open_part)["BEGIN"]
     _, whole = open_code(qtbot, "```haskell\nmodule A where\n```\n", 1000)
-    qtbot.waitUntil(lambda: not whole.is_coloring)
+    qtbot.waitUntil(lambda: not whole.colors.is_active)
     assert colored_words(whole)["module"]
     assert len(threads) == 2
     assert threading.main_thread() not in threads
@@ -112,11 +112,11 @@ class A:
 @pytest.mark.parametrize("step", [1, 50])
 def test_open_code_has_the_colours_that_it_keeps(qtbot: QtBot, step: int) -> None:
     harness, part = open_code(qtbot, f"```python\n{CODE}", step)
-    qtbot.waitUntil(lambda: not part.is_coloring)
+    qtbot.waitUntil(lambda: not part.colors.is_active)
     before = colored_words(part)
     assert len(before) > 8
     harness.model.append_text(1, "```\n")
-    qtbot.waitUntil(lambda: not part.is_coloring)
+    qtbot.waitUntil(lambda: not part.colors.is_active)
     assert colored_words(part) == before
 
 
@@ -124,11 +124,11 @@ def test_code_that_grows_while_it_is_coloured(qtbot: QtBot, monkeypatch: pytest.
     monkeypatch.setattr(code_colors, "_SLICE_S", 1e-9)  # a few lines at a time
     start = f"```python\n{CODE}\nwh"
     harness, part = open_code(qtbot, start, len(start))
-    assert part.is_coloring
+    assert part.colors.is_active
     harness.model.append_text(1, "ile 1: f\n")
-    qtbot.waitUntil(lambda: not part.is_coloring)
+    qtbot.waitUntil(lambda: not part.colors.is_active)
     grown = colored_words(part)
     harness.model.append_text(1, "```\n")
-    qtbot.waitUntil(lambda: not part.is_coloring)
+    qtbot.waitUntil(lambda: not part.colors.is_active)
     assert grown == colored_words(part)
     assert grown["while"]

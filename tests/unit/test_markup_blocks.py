@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.markup import blocks
-from app.markup.block import Block, BlockKind
+from app.markup.block import LIST, Block, BlockKind
 from app.markup.blocks import LONG_PARAGRAPH_CHARS, Splitter, presentable, split, whole_graphemes
 from app.markup.parser import parse
 
@@ -62,7 +62,7 @@ def meaning(block: Block) -> tuple[object, ...]:
     words = [(token.type, token.content, token.info) for token in block.tokens]
     children = [child for token in block.tokens for child in token.children or ()]
     links = [child.attrGet("href") for child in children if child.type == "link_open"]
-    return block.kind, block.text, block.language, block.depth, block.closed, words, links
+    return block.kind, block.text, block.language, block.inside, block.closed, words, links
 
 
 def kinds(source: str) -> list[str]:
@@ -76,7 +76,7 @@ def test_each_kind_of_block_stands_alone() -> None:
 
 def test_code_in_a_list_is_lifted_out_and_the_list_goes_on() -> None:
     before, code, after = split("1. one\n   ```py\n   x\n   ```\n2. two")
-    assert (code.kind, code.text, code.language, code.depth) == (BlockKind.CODE, "x\n", "py", 1)
+    assert (code.kind, code.text, code.language, code.inside) == (BlockKind.CODE, "x\n", "py", LIST)
     assert after.joined
     assert not before.joined
     assert [token.info for token in after.tokens if token.type == "list_item_open" and not token.meta] == ["2"]

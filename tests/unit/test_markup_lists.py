@@ -36,6 +36,7 @@ def test_a_heading_of_a_list_that_is_read_from_the_right_is_indented_from_there(
         "> One\n>\n> Two\n>\n> - Three\n>\n>     More of it",
         "- One\n\n    > Two\n\n    Three",
         "> - One\n>\n>     > Two",
+        "**`name`:** of ***all* of it**, [**one** `of` them](https://docs.example) and ~~no more~~",
         "See [`os.path`](https://docs.example/os) and [**all**](https://docs.example) [of it\\_](https://a.example).",
         "Write `` `code` ``, ``a`b`` and ``` ``x`` ``` for `code`.",
     ],
@@ -44,3 +45,19 @@ def test_a_copy_is_read_as_it_was_shown(source: str) -> None:
     (block,) = split(source)
     document = written(block)
     assert markdown(document, 0, length_of(document)) == source
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    ("source", "words", "copied"),
+    [
+        ("- One two\n\n    Three", "two", "two\n\nThree"),
+        ("- One two\n- Three\n\n    Four", "two", "two\n- Three\n\n    Four"),
+        ("- One\n    - Two\n    - Three\n- Four", "•\u00a0\u00a0Two", "- Two\n- Three\n- Four"),
+    ],
+)
+def test_a_copy_from_within_a_list_is_no_code(source: str, words: str, copied: str) -> None:
+    (block,) = split(source)
+    document = written(block)
+    start = document.toPlainText().index(words.replace("\u00a0", " "))
+    assert markdown(document, start, length_of(document)) == copied

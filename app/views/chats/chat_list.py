@@ -290,7 +290,8 @@ class ChatList(ListOfChats):
             event.setDropAction(Qt.DropAction.CopyAction)
         else:
             welcome = is_welcome(what, folder_id, self._tree)
-        self._show_target(self._place_of(folder_id) if welcome else QRect())
+        place = self._rows().index_of_folder(folder_id or 0)
+        self._show_target(self.visualRect(place) if welcome else QRect())
         event.setAccepted(welcome)
 
     def _follow_edge(self, y: float) -> None:
@@ -309,9 +310,6 @@ class ChatList(ListOfChats):
     def _stop_scrolling(self) -> None:
         self._drag_timer.stop()
         self._drag_step = 0
-
-    def _place_of(self, folder_id: int | None) -> QRect:
-        return self.visualRect(self._rows().index_of_folder(folder_id or 0))
 
     def _show_target(self, place: QRect) -> None:
         self.dropped_on = place

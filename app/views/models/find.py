@@ -423,7 +423,7 @@ class ModelPage(Translated, Page):
         self._card_heading = TextLabel(theme, TextStyle.HEADING)
         self._arrange()
         self.install_button.clicked.connect(lambda: self.install_requested.emit(discover.page_of))
-        self.use_button.clicked.connect(self._use)
+        self.use_button.clicked.connect(lambda: models.use(discover.folder_of(discover.page_of)))
         self.again_button.clicked.connect(lambda: discover.read_page(discover.page_of))
         self.drafts_button.clicked.connect(self._look_for_drafts)
         self.hub_button.clicked.connect(self._open)
@@ -519,9 +519,6 @@ class ModelPage(Translated, Page):
     def _look_for_drafts(self) -> None:
         if (entry := self._discover.page_entry) is not None:
             self.drafts_requested.emit(self._discover.as_main(entry.model))
-
-    def _use(self) -> None:
-        self._models.use(self._discover.folder_of(self._discover.page_of))
 
     def _take_draft(self, draft: Partner) -> None:
         """Use the draft with this page's model; installs what is missing."""

@@ -48,7 +48,8 @@ def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
     yield from _headings(page)
     for control in _controls_of(page):
         free = _is_there(control, page) and not any(row.isAncestorOf(control) for row in rows)
-        if free and (name := control.accessibleName() or _words_of(control)):
+        words = control.text() if isinstance(control, QAbstractButton) else ""
+        if free and (name := control.accessibleName() or words):
             yield name, control.accessibleDescription(), control, control
 
 
@@ -80,10 +81,6 @@ def _choices_of(control: QWidget) -> list[str]:
     if isinstance(control, Segments):
         return [button.text() for button in control.buttons]
     return control.choices if isinstance(control, ChoiceButton) else []
-
-
-def _words_of(control: QWidget) -> str:
-    return control.text() if isinstance(control, QAbstractButton) else ""
 
 
 def search(query: str, among: Iterable[Place]) -> list[Place]:

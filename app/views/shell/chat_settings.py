@@ -205,7 +205,8 @@ class ChatSettings(Translated, Panel):
 
     def _retranslate(self) -> None:
         model = self._model_name or self.tr("This model")
-        self.scopes.set_choices(((Scope.CHAT, self.tr("This chat")), (Scope.MODEL, _short(model))))
+        model = model if len(model) <= 24 else model[:11] + "…" + model[-12:]
+        self.scopes.set_choices(((Scope.CHAT, self.tr("This chat")), (Scope.MODEL, model)))
         self.scopes.setAccessibleName(self.tr("Settings for"))
         self.setAccessibleName(self.tr("Chat settings"))
         self.close_button.set_name(self.tr("Close"))
@@ -223,10 +224,6 @@ class ChatSettings(Translated, Panel):
         super().hideEvent(event)
         self._options.keep()
         self._put_back = None
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 24 else name[:11] + "…" + name[-12:]
 
 
 class ChatSettingsButton(Translated, IconButton):

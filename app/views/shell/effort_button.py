@@ -68,15 +68,14 @@ class EffortButton(Translated, IconButton):
             action = menu.addAction(thinking_words(level))
             action.setCheckable(True)
             action.setChecked(level == self._value)
-            action.triggered.connect(lambda _checked=False, level=level: self._choose(level))
+            action.triggered.connect(
+                lambda _checked=False, level=level: self._options.put(Scope.CHAT, "thinking", level)
+            )
         menu.addSeparator()
         keep = menu.addAction(fill(self.tr("Use for All Chats with %1"), in_menu(self._model_name)))
         keep.setEnabled(self._own)
         keep.triggered.connect(lambda _checked=False: self._options.keep_for_model("thinking", main))
         return menu
-
-    def _choose(self, level: object) -> None:
-        self._options.put(Scope.CHAT, "thinking", level)
 
     def _open_menu(self) -> None:
         menu = self.menu()

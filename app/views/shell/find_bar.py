@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
@@ -24,6 +26,7 @@ from app.words.formats import count, fill
 
 _WIDTH_PX = 380
 _SIDE_PX = 12
+_MARKER = re.compile(r"^(?:[•☐☑]|\d+[.)]) +")
 
 
 class FindBar(Translated, QWidget):
@@ -111,8 +114,8 @@ class FindBar(Translated, QWidget):
             self._finder.find(self.field.words())
 
     def use_selection(self) -> None:
-        """Search for the first selected line, of the focused field or else of the chat."""
-        selected = selected_in_field() or self._over.copier.selected_text()
+        """Search for the first selected line, of the focused field or else of the chat, there without a bullet."""
+        selected = selected_in_field() or _MARKER.sub("", self._over.copier.selected_text().lstrip())
         words = next((line.strip() for line in selected.splitlines() if line.strip()), "")
         if words and self._chats.transcript.messages:
             self.open(words)

@@ -36,14 +36,11 @@ class EditEntries(QObject):
     def bind(self, deletions: Deletions) -> None:
         self._deletions = deletions
 
-    @property
-    def _can_undo_deletion(self) -> bool:
-        return self._deletions is not None and self._deletions.last is not None
-
     def judge(self) -> None:
         for name in (*_SLOTS, "paste_plain"):
             self._menu.actions[name].setEnabled(can_act(name, self._for(name)))
-        self._menu.undo.setEnabled(can_act("undo", _focused()) or self._can_undo_deletion)
+        has_deletion = self._deletions is not None and self._deletions.last is not None
+        self._menu.undo.setEnabled(can_act("undo", _focused()) or has_deletion)
 
     def _act(self, name: str, slot: str, _checked: bool = False) -> None:
         _call(slot, self._for(name))

@@ -124,7 +124,7 @@ class OverlayMenu(QObject):
         if message is None or message.status is not ReplyStatus.DONE or not message.drafted:
             return
         self.overlay.show_once(message.id)
-        self._banner.show_info(self._explanation, self._keep, stays=True)
+        self._banner.show_info(self._explanation, lambda: self.choose(OverlayMode.ACCEPTED), stays=True)
 
     def _note_seen(self) -> None:
         """The user closed the explanation, or went on while it was shown."""
@@ -133,9 +133,6 @@ class OverlayMenu(QObject):
 
     def _explain(self) -> BannerText:
         return BannerText(self.tr("Dotted: guessed right. Solid: corrected."), button=self.tr("Always show"))
-
-    def _keep(self) -> None:
-        self.choose(OverlayMode.ACCEPTED)
 
     def end_explaining(self, *_: object) -> None:
         """Removes the explanation and the marks that it is about."""

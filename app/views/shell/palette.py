@@ -126,13 +126,10 @@ class CommandPalette(Translated, QWidget):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.shows_ring = False
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
-        self._arrange()
+        arrange(QVBoxLayout(self), self.field, self.nothing, (self.list, 1), spacing=8, margins=(10, 10, 10, 10))
         self._connect()
         self._retranslate()
         self.hide()
-
-    def _arrange(self) -> None:
-        arrange(QVBoxLayout(self), self.field, self.nothing, (self.list, 1), spacing=8, margins=(10, 10, 10, 10))
 
     def _connect(self) -> None:
         self.field.words_changed.connect(self._fill)

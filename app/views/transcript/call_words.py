@@ -41,7 +41,7 @@ class CallWords:
 
 
 def call_words(call: CallView) -> CallWords:
-    title = _title(call)
+    title = _built_in(call) or tool_name(call)
     seconds = ""
     if call.seconds >= _LEAST_SECONDS:
         seconds = formats.fill(QCoreApplication.translate("Tools", "%1 s"), formats.number(call.seconds, 1))
@@ -68,11 +68,6 @@ def _reason(call: CallView) -> str:
 def _short(text: str, most: int) -> str:
     text = "".join(shown for shown, _ in with_unseen(" ".join(text.split())))
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _title(call: CallView) -> str:
-    """What a tool of the app did, to what; of a server's, its name and the server's."""
-    return _built_in(call) or tool_name(call)
 
 
 def tool_name(call: CallView) -> str:

@@ -122,10 +122,8 @@ class CodeColors(QObject):
             self._timer.stop()
 
     def _color_some_lines(self) -> bool:
-        return self._apply(takewhile(self._is_above_growth, self._lines), _LINES_PER_STEP)
-
-    def _is_above_growth(self, line: _Line) -> bool:
-        return line[0].position() < self._grown_from
+        above_growth = takewhile(lambda line: line[0].position() < self._grown_from, self._lines)
+        return self._apply(above_growth, _LINES_PER_STEP)
 
     def _apply(self, lines: Iterable[_Line], at_most: int | None = None) -> bool:
         """Apply formats to lines; returns whether there may be more."""

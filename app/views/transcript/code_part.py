@@ -38,7 +38,7 @@ class CodePart(PartWidget, QWidget):
         self.text = ReadOnlyText(context, self)
         for each in (self, self.text, self.text.viewport()):
             each.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # appending repaints new lines only
-        self._colors = CodeColors(self.text.document(), context.theme.palette, context.slice, self)
+        self.colors = CodeColors(self.text.document(), context.theme.palette, context.slice, self)
         self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
         self.text.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -78,17 +78,13 @@ class CodePart(PartWidget, QWidget):
             self._grow(added, "" if block.closed else complete)
         else:
             self._replace(code)
-            self._colors.begin(block.language)
+            self.colors.begin(block.language)
             self.update()
         self._shown = code
         self._block = block
         if not goes_on or block.closed:
-            self._colors.color(complete, block.language)
+            self.colors.color(complete, block.language)
         return goes_on
-
-    @property
-    def is_coloring(self) -> bool:
-        return self._colors.is_active
 
     def _replace(self, code: str) -> None:
         self.text.document().clear()
@@ -100,7 +96,7 @@ class CodePart(PartWidget, QWidget):
         cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.End)
         long_lines.insert(cursor, added)
-        self._colors.grow(complete)
+        self.colors.grow(complete)
         cursor.endEditBlock()
 
     @property

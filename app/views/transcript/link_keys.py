@@ -254,10 +254,9 @@ class LinkKeys:
         if self._highlights.focused is not None:
             return self._walk.end_of(rows, last=False)
         top = self._layout.top_px()
-        return self._walk.first_below(self._column.rows_between(top, top), self._is_below_top, rows.stop)
-
-    def _is_below_top(self, spot: LinkPlace) -> bool:
-        return self._layout.place_of(spot.part).bottom() >= 0
+        at_top = self._column.rows_between(top, top)
+        place_of = self._layout.place_of
+        return self._walk.first_below(at_top, lambda spot: place_of(spot.part).bottom() >= 0, rows.stop)
 
     def _focus(self, spot: LinkPlace) -> None:
         self._layout.show_part(spot.part)

@@ -35,7 +35,6 @@ _STEP_PX = 22  # width of a button of the version switch
 _AFTER_VERSIONS_PX = 8
 _LINK_SIDE_PX = 8
 _LEAST_NAME_PX = 48  # of a model's name; less says nothing
-_OF_WHOLE_MESSAGES = ("edit",)
 _ICONS = {  # from left to right, as Tab goes through them
     "earlier": "chevron-left",
     "later": "chevron-right",
@@ -336,10 +335,6 @@ class MessageFooter(PartWidget, QWidget):
         chain([self.link, *made.values()])  # or what is made last would be the last of the window
         return made
 
-    @property
-    def _has_buttons(self) -> bool:
-        return "buttons" in self.__dict__
-
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, FooterContent)
         self._content = part.content
@@ -361,7 +356,7 @@ class MessageFooter(PartWidget, QWidget):
         link_px = self.link.sizeHint().width() if footer and footer.link else 0
         acts = len(self._possible_acts())
         self._layout = _Layout(self._context.theme, content, self._line, link_px=link_px, acts=acts)
-        if self._has_buttons or self._shown_acts():
+        if "buttons" in self.__dict__ or self._shown_acts():
             self._show_buttons(width_px)
         self.link.setFocusPolicy(self._focus_policy)
         self._arrange_link(width_px)
@@ -373,7 +368,7 @@ class MessageFooter(PartWidget, QWidget):
         shown = self._shown_acts()
         for act, button in self.buttons.items():
             button.setVisible(act in shown)
-            button.setEnabled(not self._content.status.under_way or act not in _OF_WHOLE_MESSAGES)
+            button.setEnabled(not self._content.status.under_way or act != "edit")
             button.setFocusPolicy(self._focus_policy)
         self._arrange(width_px)
 
