@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import mlx.core as mx
 from huggingface_hub.errors import StrictDataclassError
 from mlx_lm import utils as mlx_utils
+from mlx_lm.tokenizer_utils import NaiveStreamingDetokenizer
 from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
 from engine.api.errors import (
@@ -285,6 +286,8 @@ def _load_tokenizer(path: Path, width: int) -> Any:
         tokenizer = load({"trust_remote_code": False, "config": _usual_config(str(config.get("model_type")))})
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
+    if type(tokenizer._detokenizer) is NaiveStreamingDetokenizer:  # noqa: SLF001
+        tokenizer._detokenizer = _Lines(tokenizer._tokenizer)  # type: ignore[no-untyped-call]  # noqa: SLF001
     texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply copies it
     backend = backend_of(tokenizer)
     if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for the padding of the output layer
@@ -293,6 +296,26 @@ def _load_tokenizer(path: Path, width: int) -> Any:
         texts.extend(map(backend.id_to_token, range(len(texts), width)))
         texts[:] = [text or "" for text in texts]
     return tokenizer
+
+
+class _Lines(NaiveStreamingDetokenizer):
+    """Decodes each line after the last token of the one before: tokenizers drop the spaces that a text begins with."""
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        tokens = self._current_tokens
+        line: str = self._tokenizer.decode(tokens)
+        if line.endswith("\n"):
+            last: str = self._tokenizer.decode(tokens[-1:])
+            if line.endswith(last):
+                self._text += line.removesuffix(last)
+                self._current_tokens = tokens[-1:]
+                line = last
+        elif line.endswith("\ufffd"):  # part of a character
+            line = line.rstrip("\ufffd")
+        elif self._clean_spaces:
+            line = line.removesuffix(" ")
+        return self._text + line
 
 
 def _usual_config(model_type: str) -> PreTrainedConfig:
