@@ -62,7 +62,7 @@ class Steps:
 
     def keep(self, request: Request, tokens: Sequence[int], reply: Message) -> None:
         """Keep a reply to `request` that ended in calls; `tokens`: its prompt and the reply."""
-        if not request.messages or _continues(request) or _has_pictures(request):
+        if not request.messages or request.messages[-1].role is MessageRole.ASSISTANT or _has_pictures(request):
             return
         key = (request.owner, *(call.id for call in reply.tool_calls))
         step = Step(array("I", tokens), reply, _prompt(request), request.conversation)
@@ -168,10 +168,6 @@ def _last_call(request: Request) -> int:
 
 def _before(request: Request) -> Request:
     return replace(request, messages=request.messages[: _last_call(request)])
-
-
-def _continues(request: Request) -> bool:
-    return request.messages[-1].role is MessageRole.ASSISTANT
 
 
 def _has_pictures(request: Request) -> bool:
