@@ -118,7 +118,7 @@ class Tuner:
             self._write_down()
         self._costs = costs
         self._about = _about(main)
-        self._path = self._file(main, draft)
+        self._path = None if self._folder is None else self._folder / f"{pair_key(main, draft)}.json"
         content = _content(self._path)
         known = _calibration(content)
         if known is None:
@@ -128,9 +128,6 @@ class Tuner:
         self._written = 0
         if known is not None and _is_recent(content.get("baselines_at")):
             costs.ratios.recall(content.get("baselines"))
-
-    def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
-        return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
 
     def stop(self) -> None:
         self._slices = self._pair = None
