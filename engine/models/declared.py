@@ -72,7 +72,7 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
     for markers in _MARKERS:
         if not tokenizer.has_thinking and all(each in added or each in template for each in markers):
             _set(tokenizer, "think", markers)
-    return marks
+    return (*marks, *tokenizer.structural_markers)
 
 
 def _adopt(declared: Any, tokenizer: Any) -> tuple[str, ...]:
@@ -88,9 +88,7 @@ def _adopt(declared: Any, tokenizer: Any) -> tuple[str, ...]:
     closes = _only(thinking.get("close"))
     if opens and closes and not tokenizer.has_thinking:
         _set(tokenizer, "think", (opens, closes))
-    if tokenizer.has_tool_calling:
-        return ()
-    if calls is not None:
+    if calls is not None and not tokenizer.has_tool_calling:
         _set(tokenizer, "tool_call", (calls.start, calls.end))
         tokenizer._tool_parser = calls  # noqa: SLF001
     return marks
