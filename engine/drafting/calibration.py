@@ -126,7 +126,8 @@ class Tuner:
             self._pair = (main, draft)
         costs.calibrate(known or Calibration())
         self._written = 0
-        if known is not None and _is_recent(content.get("baselines_at")):
+        kept_at = content.get("baselines_at")
+        if known is not None and isinstance(kept_at, int | float) and -86_400 < time.time() - kept_at < _KEPT_S:
             costs.ratios.recall(content.get("baselines"))
 
     def stop(self) -> None:
@@ -521,10 +522,6 @@ def _times(kept: dict[str, Any]) -> ForwardTimes | None:
 def _content(path: Path | None) -> dict[str, Any]:
     """The object in a calibration file; {} if the file is missing or damaged."""
     return {} if path is None else read_kept(path, _LIMIT_BYTES)
-
-
-def _is_recent(at: object) -> bool:
-    return isinstance(at, int | float) and -86_400 < time.time() - at < _KEPT_S
 
 
 def _calibration(kept: dict[str, Any]) -> Calibration | None:
