@@ -63,7 +63,8 @@ def rejection(logprobs: mx.array, draft: Draft, uniforms: mx.array, noise: mx.ar
     """
     drafted = draft.tokens[:, None]
     p = mx.exp(logprobs[:-1])
-    q = mx.exp(draft.logprobs) if draft.logprobs is not None else _one_hot(drafted, p)
+    one_hot = (drafted == mx.arange(p.shape[-1])).astype(p.dtype)
+    q = mx.exp(draft.logprobs) if draft.logprobs is not None else one_hot
     p_drafted = mx.take_along_axis(p, drafted, axis=-1)[:, 0]
     q_drafted = mx.take_along_axis(q, drafted, axis=-1)[:, 0]
     # The residual distribution max(p - q, 0). A rejected token has p < q, so it is hardly ever drawn again. Where p
@@ -72,7 +73,3 @@ def rejection(logprobs: mx.array, draft: Draft, uniforms: mx.array, noise: mx.ar
     redrawn = likeliest(left + noise)
     accepted = uniforms * q_drafted < p_drafted
     return mx.concatenate([mx.where(accepted, draft.tokens, redrawn[:-1]), redrawn[-1:]])
-
-
-def _one_hot(drafted: mx.array, like: mx.array) -> mx.array:
-    return (drafted == mx.arange(like.shape[-1])).astype(like.dtype)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 _MOST_FORCED = 64
 _Masks = np.ndarray[Any, Any]  # (rows, words): a bit for each token
-
-
-def _no_text(token: int) -> bytes:
-    return b""
 
 
 class Phase(Enum):
@@ -64,7 +60,7 @@ class ThinkingMarkers:
     begun: bool = False
     may_open: bool = False
     ends: tuple[int, ...] = ()  # tokens of `closes`, which end thinking; empty: thinking cannot be ended
-    text: Callable[[int], bytes] = _no_text  # the text of a token
+    text: Callable[[int], bytes] = field(default=lambda _: b"")  # the text of a token
 
 
 class Guide:

@@ -57,10 +57,7 @@ class Scores:
         logprobs = logprobs - mx.logsumexp(logprobs, axis=-1, keepdims=True)
         within = mx.minimum(tokens, logits.shape[-1] - 1)[:, None]  # NO_TOKEN is never committed
         most = min(self._most, logits.shape[-1])
-        if most:
-            likeliest = mx.argpartition(-logprobs, kth=most - 1, axis=-1)[:, :most]
-        else:
-            likeliest = mx.zeros((tokens.size, 0), dtype=mx.uint32)
+        likeliest = mx.argpartition(-logprobs, kth=max(most, 1) - 1, axis=-1)[:, :most]
         return (
             mx.take_along_axis(logprobs, within, axis=-1)[:, 0],
             likeliest,

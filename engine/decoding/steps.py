@@ -41,9 +41,11 @@ class Step:
 
     def is_in(self, request: Request) -> bool:
         """Whether `request` is the chat of this step, its reply, and the results of its calls, all as they were."""
-        said = request.messages[_last_call(request)]
+        at = _last_call(request)
+        said = request.messages[at]
+        before = replace(request, messages=request.messages[:at])
         same_thoughts = said.reasoning.strip() in ("", self.reply.reasoning.strip())  # many clients leave them out
-        return same_thoughts and _words(said) == _words(self.reply) and _prompt(_before(request)) == self.prompt
+        return same_thoughts and _words(said) == _words(self.reply) and _prompt(before) == self.prompt
 
 
 class Steps:
@@ -62,7 +64,7 @@ class Steps:
 
     def keep(self, request: Request, tokens: Sequence[int], reply: Message) -> None:
         """Keep a reply to `request` that ended in calls; `tokens`: its prompt and the reply."""
-        if not request.messages or _continues(request) or _has_pictures(request):
+        if not request.messages or request.messages[-1].role is MessageRole.ASSISTANT or _has_pictures(request):
             return
         key = (request.owner, *(call.id for call in reply.tool_calls))
         step = Step(array("I", tokens), reply, _prompt(request), request.conversation)
@@ -164,14 +166,6 @@ def _last_call(request: Request) -> int:
     while at >= 0 and request.messages[at].role is MessageRole.TOOL:
         at -= 1
     return at if at < len(request.messages) - 1 and at >= 0 and request.messages[at].tool_calls else -1
-
-
-def _before(request: Request) -> Request:
-    return replace(request, messages=request.messages[: _last_call(request)])
-
-
-def _continues(request: Request) -> bool:
-    return request.messages[-1].role is MessageRole.ASSISTANT
 
 
 def _has_pictures(request: Request) -> bool:

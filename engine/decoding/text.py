@@ -310,7 +310,7 @@ def _rendered(
     else:
         text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
     if vision is not None:
-        text = framed(text, vision, partial(_word, model))
+        text = framed(text, vision, lambda token: str(model.tokenizer.convert_ids_to_tokens(token)))
     pieces: list[str] = encoding.apart(partial(model.control_words.pieces, text), aborted)
     return pieces
 
@@ -331,13 +331,13 @@ def with_places(request: Request, model: LoadedModel, aborted: Question = never)
         return request
     if model.vision is None or _shows_results(model, aborted):
         return request
-    return replace(request, messages=tuple(map(_without_place, request.messages)))
-
-
-def _without_place(message: Message) -> Message:
-    if message.role is not MessageRole.TOOL:
-        return message
-    return replace(message, content=message.content + _NOT_SHOWN * len(message.pictures), pictures=())
+    messages = (
+        replace(each, content=each.content + _NOT_SHOWN * len(each.pictures), pictures=())
+        if each.role is MessageRole.TOOL
+        else each
+        for each in request.messages
+    )
+    return replace(request, messages=tuple(messages))
 
 
 def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
@@ -471,10 +471,6 @@ def _vision_of(model: LoadedModel) -> VisionConfig:
         read_vision_config(model.info.folder)  # raises what its files say
         raise CannotSee(model.info.folder, SightRefusal.LEFT_OUT)
     return model.vision
-
-
-def _word(model: LoadedModel, token: int) -> str:
-    return str(model.tokenizer.convert_ids_to_tokens(token))
 
 
 def goes_on(request: Request) -> bool:
@@ -712,13 +708,4 @@ def _text_of(model: LoadedModel, token: int) -> bytes:
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:
     """Whether the reply's part of the prompt leaves a thinking span open. Some templates open one themselves."""
     tokenizer = model.tokenizer
-    if not tokenizer.has_thinking:
-        return False
-    tokens = list(begun)
-    return _last_index(tokens, tokenizer.think_start_tokens) > _last_index(tokens, tokenizer.think_end_tokens)
-
-
-def _last_index(tokens: list[int], wanted: Sequence[int]) -> int:
-    width = len(wanted)
-    starts = range(len(tokens) - width, -1, -1)
-    return next((at for at in starts if tuple(tokens[at : at + width]) == tuple(wanted)), -1)
+    return bool(tokenizer.has_thinking and tokenizer.rfind_think_start(begun) > tokenizer.rfind_think_end(begun))

@@ -19,8 +19,6 @@ from engine.models.watch import TooLong, watched
 _PARSING_S = 1.0  # processor time for parsing
 _LONGEST = 1 << 20  # characters
 _MOST_CALLS = 8  # most calls in a reply that has to call
-_ID_LETTERS = string.ascii_letters + string.digits
-_ID_LENGTH = 9
 
 
 class ToolSyntax:
@@ -116,7 +114,7 @@ def _call(parsed: Mapping[str, Any]) -> ToolCall:
 
 def _call_id() -> str:
     """An id of nine letters or digits: Mistral's templates accept no other."""
-    return "".join(secrets.choice(_ID_LETTERS) for _ in range(_ID_LENGTH))
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(9))
 
 
 def call_as_dict(call: ToolCall) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class Tuner:
             self._write_down()
         self._costs = costs
         self._about = _about(main)
-        self._path = self._file(main, draft)
+        self._path = None if self._folder is None else self._folder / f"{pair_key(main, draft)}.json"
         content = _content(self._path)
         known = _calibration(content)
         if known is None:
@@ -129,11 +129,9 @@ class Tuner:
             self._pair = (main, draft)
         costs.calibrate(known or Calibration())
         self._written = 0
-        if known is not None and _is_recent(content.get("baselines_at")):
+        kept_at = content.get("baselines_at")
+        if known is not None and isinstance(kept_at, int | float) and -86_400 < time.time() - kept_at < _KEPT_S:
             costs.ratios.recall(content.get("baselines"))
-
-    def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
-        return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
 
     def stop(self) -> None:
         self._slices = self._pair = None
@@ -536,10 +534,6 @@ def _times(kept: dict[str, Any]) -> ForwardTimes | None:
 def _content(path: Path | None) -> dict[str, Any]:
     """The object in a calibration file; {} if the file is missing or damaged."""
     return {} if path is None else read_kept(path, _LIMIT_BYTES)
-
-
-def _is_recent(at: object) -> bool:
-    return isinstance(at, int | float) and -86_400 < time.time() - at < _KEPT_S
 
 
 def _calibration(kept: dict[str, Any]) -> Calibration | None:

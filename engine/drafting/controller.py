@@ -461,15 +461,12 @@ class AutoController:
         return best
 
     def _may_try(self, source: str) -> bool:
-        return self._history.credit > self._cost_before_a_try(source)
-
-    def _cost_before_a_try(self, source: str) -> float:
-        """Cost in plain tokens of prefilling its uncached tokens and drafting one; prefill alone is waste."""
+        """Whether the credit covers prefilling its uncached tokens and drafting one; prefill alone is waste."""
         plain_s = self._costs.plain_s
-        behind = self._uncached.get(source, 0)
-        if not plain_s or not behind:
-            return 0.0
-        return (self._costs.reading_s(source, behind) + self._costs.price_s(source, 1)) / plain_s - 1
+        cost = 0.0
+        if plain_s and (behind := self._uncached.get(source, 0)):
+            cost = (self._costs.reading_s(source, behind) + self._costs.price_s(source, 1)) / plain_s - 1
+        return self._history.credit > cost
 
     def _expected_saving_s(self, offer: Offer) -> float:
         """Seconds that drafting should save in the rest of the reply, assumed to be as long as the reply so far."""

@@ -388,27 +388,19 @@ def _forward_times(verify_s: Mapping[int, float]) -> tuple[float, ...]:
     return tuple(_continued(verify_s, max(width, 1)) for width in range(MAX_WIDTH + 1)) if verify_s else ()
 
 
-def _interpolated(seconds: Mapping[int, float], widths: list[int], width: int) -> float:
-    if width in seconds or len(widths) == 1:
-        return seconds.get(width, seconds[widths[0]])
-    upper = next((at for at, known in enumerate(widths) if known > width), len(widths) - 1)
-    low = widths[max(upper - 1, 0)]
-    high = widths[max(upper, 1)]
-    return seconds[low] + (width - low) / (high - low) * (seconds[high] - seconds[low])
-
-
 def _continued(seconds: Mapping[int, float], width: int) -> float:
-    """The times extended beyond the widest that was measured, never falling.
+    """The times, linear between measured widths, and extended beyond the widest, never falling.
 
-    The slope is that from half the widest on: between the last two widths it is noise, or a step between two tiles.
+    The slope there is that from half the widest on: between the last two widths it is noise, or a step of tiles.
     """
-    widths = sorted(seconds)
-    widest = widths[-1]
-    half = max((known for known in widths if 2 * known <= widest), default=widest)
-    if width <= widest or half == widest:
-        return _interpolated(seconds, widths, min(width, widest))
-    steepness = max(0.0, (seconds[widest] - seconds[half]) / (widest - half))
-    return seconds[widest] + (width - widest) * steepness
+    widest = max(seconds)
+    if width > widest:
+        half = max((known for known in seconds if 2 * known <= widest), default=widest)
+        steepness = max(0.0, (seconds[widest] - seconds[half]) / max(1, widest - half))
+        return seconds[widest] + (width - widest) * steepness
+    low = max((known for known in seconds if known <= width), default=min(seconds))
+    high = min(known for known in seconds if known >= width)
+    return seconds[low] + (width - low) / max(1, high - low) * (seconds[high] - seconds[low])
 
 
 def _padded_widths(forward_s: tuple[float, ...], calibration: Calibration) -> tuple[int, ...]:

@@ -117,6 +117,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         build(partial(mx.eval, weights))
     yield
     require_unchanged(str(path), files)
+    rows_of = f"{files}{' light' if lighter else ''} {main.identity}"  # they depend on this main model's states, too
     return LoadedModel(
         info=info,
         network=network,
@@ -124,7 +125,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         logit_width=main.logit_width,
         make_caches=CacheMaker(network),
         need=need,
-        identity=_identity(files + (" light" if lighter else ""), main.identity),
+        identity=hashlib.blake2b(rows_of.encode(), digest_size=16).hexdigest(),
     )
 
 
@@ -205,8 +206,3 @@ def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:
     state_bytes = network.reads_width * main.precision.size
     waiting = min(MOST_WAITING_BYTES, LEAST_CONTEXT_TOKENS * state_bytes)
     return MemoryNeed(sum(weight.nbytes for _, weight in weights), network.row_bytes, windows + waiting)
-
-
-def _identity(drafter: str, main: str) -> str:
-    """Identifies its caches: their rows depend on this main model's states, too."""
-    return hashlib.blake2b(f"{drafter} {main}".encode(), digest_size=16).hexdigest()

@@ -12,7 +12,6 @@ before the machine became busy, and for those of earlier replies. It grows with 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 # prior standard error of log prices, calibrated or guessed
@@ -135,8 +134,9 @@ class PassRatios:
         if source:
             self.latest = self.of(source, depth)
         self.of("", depth)
-        for each in self._concerned(source, depth):
-            each.see(beyond, drafted=bool(source))
+        for (name, at), each in self._known.items():
+            if at == depth and (name == source or not source):
+                each.see(beyond, drafted=bool(source))
 
     def correct(self, source: str, longer: float) -> None:
         """A race by the clock: passes of `source` take so many times as long as these ratios say, at all depths."""
@@ -164,11 +164,6 @@ class PassRatios:
                 continue
             if abs(excess) <= _LARGEST_EXCESS and 0 < variance < _GUESSED**2 and 0 <= passes <= _MEMORY_PASSES:
                 self._known[source, depth] = PassRatio(excess, variance + _RESTARTED**2, passes)
-
-    def _concerned(self, source: str, depth: int) -> Iterator[PassRatio]:
-        for (name, at), each in self._known.items():
-            if at == depth and (name == source or not source):
-                yield each
 
 
 def depth_of(context_tokens: int) -> int:

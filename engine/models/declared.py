@@ -82,7 +82,7 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
         declared = _CHANNELS
     marks = () if declared is None else _adopt(declared, tokenizer)
     if tokenizer.has_thinking:
-        return marks or tuple(tokenizer.structural_markers)
+        return (*marks, *tokenizer.structural_markers)
     for signs, (opens, closes, around) in _KNOWN.items():
         if all(each in added for each in signs):
             _set(tokenizer, "think", (opens, closes))
@@ -106,9 +106,7 @@ def _adopt(declared: Any, tokenizer: Any) -> tuple[str, ...]:
     closes = _only(thinking.get("close"))
     if opens and closes and not tokenizer.has_thinking:
         _set(tokenizer, "think", (opens, closes))
-    if tokenizer.has_tool_calling:
-        return ()
-    if calls is not None:
+    if calls is not None and not tokenizer.has_tool_calling:
         _set(tokenizer, "tool_call", (calls.start, calls.end))
         tokenizer._tool_parser = calls  # noqa: SLF001
     return marks

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import mlx.core as mx
 from huggingface_hub.errors import StrictDataclassError
 from mlx_lm import utils as mlx_utils
-from mlx_lm.tokenizer_utils import BPEStreamingDetokenizer
+from mlx_lm.tokenizer_utils import BPEStreamingDetokenizer, NaiveStreamingDetokenizer
 from tokenizers.decoders import ByteLevel
 from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
@@ -319,6 +319,8 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     _decode_bytes(tokenizer)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
+    if type(tokenizer._detokenizer) is NaiveStreamingDetokenizer:  # noqa: SLF001
+        tokenizer._detokenizer = _Lines(tokenizer._tokenizer)  # type: ignore[no-untyped-call]  # noqa: SLF001
     texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply copies it
     backend = backend_of(tokenizer)
     if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for the padding of the output layer
@@ -336,6 +338,26 @@ def _decode_bytes(tokenizer: Any) -> None:
     if space is not None and backend.token_to_id("▁") is None and _SPACE in tokenizer.decode([space]):
         backend.decoder = ByteLevel()
         tokenizer._detokenizer = BPEStreamingDetokenizer(tokenizer._tokenizer)  # noqa: SLF001
+
+
+class _Lines(NaiveStreamingDetokenizer):
+    """Decodes each line after the last token of the one before: tokenizers drop the spaces that a text begins with."""
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        tokens = self._current_tokens
+        line: str = self._tokenizer.decode(tokens)
+        if line.endswith("\n"):
+            last: str = self._tokenizer.decode(tokens[-1:])
+            if line.endswith(last):
+                self._text += line.removesuffix(last)
+                self._current_tokens = tokens[-1:]
+                line = last
+        elif line.endswith("\ufffd"):  # part of a character
+            line = line.rstrip("\ufffd")
+        elif self._clean_spaces:
+            line = line.removesuffix(" ")
+        return self._text + line
 
 
 def _token_ids(value: object, width: int) -> list[int] | None:

@@ -237,9 +237,9 @@ def test_what_is_no_template_changes_nothing(main: LoadedModel, declared: Any) -
 
 def test_thinking_is_declared_though_mlx_lm_knows_the_calls(main: LoadedModel) -> None:
     """As Mistral's: its template has calls, and mlx-lm does not look for its markers of thinking."""
-    fields = {"thinking": {"open": "[THINK]", "close": "[/THINK]"}, "content": {}}
+    fields = {"thinking": {"open": "[THINK]", "close": "[/THINK]"}, "content": {"open": "[SAY]"}}
     model = declaring(main, {"start_anchor": "[/INST]", "fields": fields}, mistral)
-    assert read(model, "[THINK]So.[/THINK]Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
+    assert read(model, "[THINK]So.[/THINK][SAY]Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
 
 
 def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
@@ -289,3 +289,11 @@ def test_markers_of_thinking_that_mlx_lm_does_not_look_for(
 ) -> None:
     model = speaking(tmp_path, *tokens, template=f"[TOOL_CALLS]{template}")
     assert read(model, f"{opens}So.{closes}Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
+
+
+def test_marks_of_answers_that_mlx_lm_knows_are_no_part_of_them(tmp_path: Path) -> None:
+    """Kimi K3's."""
+    model = speaking(tmp_path, "<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")
+    thought = "<|open|>think<|sep|>So.<|close|>think<|sep|>"
+    answer = "<|open|>response<|sep|>Well.<|close|>response<|sep|><|close|>message<|sep|>"
+    assert read(model, thought + answer) == {"thinking": "So.", "content": "Well.", "calls": []}

@@ -248,6 +248,24 @@ def test_where_some_ids_have_no_token_the_others_have_their_texts(tmp_path: Path
     assert grammar.alone.validate_tokens([*encode("ab", model), 267]) == 3
 
 
+@pytest.mark.parametrize("stripped", [True, False], ids=["stripped", "metaspace"])
+def test_a_line_keeps_the_spaces_that_it_begins_with(tmp_path: Path, stripped: bool) -> None:
+    """Of tokenizers for which mlx-lm has no detokenizer: it decodes each line as a text, which begins without them."""
+    pieces = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁if", "▁▁▁▁", "b", "\n", "\n\n"]
+    tokenizer = Tokenizer(models.BPE({piece: at for at, piece in enumerate(pieces)}, [], byte_fallback=True))
+    parts = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    tokenizer.decoder = decoders.Sequence([*parts, decoders.Fuse()] if stripped else [decoders.Metaspace()])
+    config = qwen3_config(num_hidden_layers=1)
+    model = load_model(save(build(config), config, tmp_path, tokenizer))
+    written = ["▁if", "b", "\n", "▁▁▁▁", "b", "\n\n", "▁if", "\n", "\n", "b"]
+    written += ["\n", "<0xEA>", "<0xB0>", "<0x80>"] if stripped else []
+
+    reply = TextDecoder(model, [], ())
+    said = [span.text for piece in written for span in reply.push(pieces.index(piece))]
+    said += [span.text for span in reply.finish()]
+    assert "".join(said) == "ifb\n    b\n\n if\n\nb" + "\n가" * stripped
+
+
 def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: LoadedModel) -> None:
     """It waits for its other bytes as long as tokens come, and behind it nothing is lost."""
     reply = TextDecoder(thinker, [], ())

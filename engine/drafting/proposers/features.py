@@ -116,8 +116,12 @@ class Context:
             self._take_in()
 
     def _too_much_waits(self) -> bool:
-        """Whether the waiting states of all replies exceed the limit, for which memory is reserved once."""
-        return sum(reader.waiting_bytes for reader in self.store.readers) > _most_waiting_bytes()
+        """Whether the waiting states of all replies exceed the limit, for which memory is reserved once.
+
+        Where memory is short it is 0: they are then read at once, or computed again later.
+        """
+        most_bytes = 0 if is_short() else MOST_WAITING_BYTES
+        return sum(reader.waiting_bytes for reader in self.store.readers) > most_bytes
 
     def _take_in(self) -> None:
         """Read the waiting states early: a row takes less memory than the states it is computed from.
@@ -332,11 +336,6 @@ class FeatureProposer(Proposer):
 
     def close(self) -> None:
         self.context.close()
-
-
-def _most_waiting_bytes() -> int:
-    """The limit; 0 where memory is short: states are then read at once, or computed again later."""
-    return 0 if is_short() else MOST_WAITING_BYTES
 
 
 def _as_one(first: int, second: int) -> int:

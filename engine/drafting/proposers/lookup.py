@@ -38,7 +38,8 @@ class LookupProposer(FreeProposer):
 
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
         """The tokens after the match, up to a picture. Past the end of the text the match repeats."""
-        following = list(takewhile(_is_text, islice(cycle(tokens[self._found : self._found + most]), most)))
+        copied = islice(cycle(tokens[self._found : self._found + most]), most)
+        following = list(takewhile(lambda token: token < FIRST_NAME, copied))
         end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
         return following[: end + 1]
 
@@ -57,7 +58,3 @@ class LookupProposer(FreeProposer):
         for end in range(max(self._indexed, _SHORTEST_MATCH), len(tokens)):
             self._ends[tuple(tokens[end - _SHORTEST_MATCH : end])] = end
         self._indexed = max(self._indexed, len(tokens))
-
-
-def _is_text(token: int) -> bool:
-    return token < FIRST_NAME

@@ -131,15 +131,10 @@ class MtpDrafter(nn.Module, RowHead, Head):
         window = self._window or None
         mask = create_attention_mask(rows, cache, window_size=window, return_array=self._family.mask_array)
         kept = iter(layers)
-        for layer in self.layers:
-            rows = layer(rows, mask, next(kept) if _keeps_rows(layer) else None)
+        for layer in self.layers:  # where attention and experts are separate layers, only attention has a cache
+            rows = layer(rows, mask, next(kept) if getattr(layer, "block_type", "*") == "*" else None)
         made: mx.array = rows if self._family.before_norm else self.norm(rows)
         return made
-
-
-def _keeps_rows(layer: Any) -> bool:
-    """Whether the layer has a cache: where attention and experts are separate layers, only attention has one."""
-    return bool(getattr(layer, "block_type", "*") == "*")
 
 
 class _OneLayer:
