@@ -147,6 +147,16 @@ def test_a_damaged_settings_file_is_left_to_the_app(
     assert Settings(paths.settings, paths.hub_token).file.set_aside
 
 
+def test_no_file_gets_the_number_of_a_closed_stdin(tmp_path: Path) -> None:
+    """MLX says of such a file that it cannot be opened."""
+    look = "import os, sys; print(os.path.samefile(0, os.devnull), repr(sys.stdin.read()))"
+    program = f"from app.__main__ import main; main(['ask', '--bad', '--profile-dir', sys.argv[1]]); {look}"
+    command = [sys.executable, "-c", f"import sys; {program}", str(tmp_path)]
+    closed = ["sh", "-c", 'exec "$@" <&-', "sh", *command]
+    done = subprocess.run(closed, capture_output=True, check=False, cwd=ROOT, text=True)
+    assert done.stdout == "True ''\n"
+
+
 def ask(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Without a display, a home and a profile."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
