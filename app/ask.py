@@ -105,7 +105,7 @@ def _pair(settings: Settings, model: str, draft: str | None) -> tuple[str, str]:
     """As the settings have them: the pair that was loaded last, or with `model` the draft that it had last."""
     main = _named(settings, model) if model else settings.main_folder
     if draft is not None:
-        return main, "" if draft == "none" else _named(settings, draft)
+        return main, "" if draft in ("", "none") else _named(settings, draft)
     return main, settings.draft_folder if main == settings.main_folder else settings.last_drafts.get(main, "")
 
 

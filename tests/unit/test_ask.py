@@ -31,6 +31,7 @@ def stored(folder: Path, **values: object) -> Settings:
     [
         ("", None, ("/m/Main-8B", "/m/Draft-1B")),
         ("", "none", ("/m/Main-8B", "")),
+        ("", "", ("/m/Main-8B", "")),
         ("other-4b", None, ("/m/Other-4B", "/m/S-1B")),
         ("Other-4B", "Draft-1B", ("/m/Other-4B", "/m/Draft-1B")),
         ("starter", None, (STARTER_FOLDER, "")),
