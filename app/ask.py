@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -112,8 +113,9 @@ def _pair(settings: Settings, model: str, draft: str | None) -> tuple[str, str]:
 def _named(settings: Settings, name: str) -> str:
     """A name that fits nothing is taken for a folder, which the engine refuses."""
     used = [*settings.recent_models, settings.main_folder, settings.draft_folder, *settings.last_drafts.values()]
-    if Path(name).is_dir():
-        return str(Path(name).resolve())
+    with suppress(OSError, RuntimeError):  # a name that is too long for a file, a folder of another user
+        if (folder := Path(name).expanduser()).is_dir():
+            return str(folder.resolve())
     folders = {each: Path(from_setting(each, _STARTER / "main")) for each in used if each and each != STARTER_FOLDER}
     names = {model_name(folder).lower(): each for each, folder in folders.items()}
     return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)

@@ -36,6 +36,8 @@ def stored(folder: Path, **values: object) -> Settings:
         ("Other-4B", "Draft-1B", ("/m/Other-4B", "/m/Draft-1B")),
         ("starter", None, (STARTER_FOLDER, "")),
         ("unheard of", None, ("unheard of", "")),
+        ("n" * 300, None, ("n" * 300, "")),
+        ("~/", None, (str(Path.home()), "")),
     ],
 )
 def test_models_of_the_settings_or_named(tmp_path: Path, model: str, draft: str | None, pair: tuple[str, str]) -> None:
