@@ -53,7 +53,8 @@ def run_command(arguments: list[str]) -> int:
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair)
     if options.command == "serve":
-        return run_command_line(["serve", *models, f"--decoder={DECODER}", *_installed(settings, paths), *rest])
+        served = [f"--decoder={DECODER}", *_as_in_settings(settings), *_installed(settings, paths)]
+        return run_command_line(["serve", *models, *served, *rest])
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
         return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
     request = _request(settings, pair[0], _message(options.text))
@@ -126,6 +127,11 @@ def _folders(main: str, draft: str) -> list[str]:
     if draft:
         found += ["--draft", from_setting(draft, _STARTER / "draft")]
     return found
+
+
+def _as_in_settings(settings: Settings) -> list[str]:
+    """Where `hunch launch` looks for the server."""
+    return [f"--port={settings.server_port}", *(["--any-name"] if settings.server_any_name else [])]
 
 
 def _installed(settings: Settings, paths: Paths) -> list[str]:

@@ -130,6 +130,15 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
     assert told[told.index("--pair") :] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
 
+def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(asking, "run_command_line", lambda arguments: told.extend(arguments) or 0)
+    stored(Paths.for_user(tmp_path).data, server_port=5005, server_any_name=True)
+    assert main(["serve", "--profile-dir", str(tmp_path), "--port=6006"]) == 0
+    assert "--any-name" in told
+    assert [each for each in told if "--port" in each] == ["--port=5005", "--port=6006"]  # the last one holds
+
+
 def test_wrong_usage_is_2(tmp_path: Path) -> None:
     for wrong in (["--bad"], ["--seed=x"], ["--tools=time", "--seed=x"]):
         assert main(["ask", "x", *wrong, "--profile-dir", str(tmp_path)]) == 2
