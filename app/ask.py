@@ -20,7 +20,7 @@ from app.controllers.chat_options import kv_bits_of, resolve
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
-from engine import SpeculationMode, default_hub_cache, model_name, run_command_line
+from engine import SpeculationMode, default_hub_cache, model_name, neighbours, run_command_line
 
 # Options that `ask` passes on, with their values; "": it has none.
 _OF_ENGINE = {
@@ -136,7 +136,9 @@ def _as_in_settings(settings: Settings) -> list[str]:
 
 def _installed(settings: Settings, paths: Paths) -> list[str]:
     """Where the models are that programs may ask for, and which drafts these had last."""
-    places = paths.models, default_hub_cache(), *settings.model_folders
+    places = [paths.models, default_hub_cache(), *settings.model_folders]
+    with suppress(RuntimeError):  # a user without a home folder
+        places += [folder for _program, folder in neighbours(Path.home())]
     flags = [f"--models={place}" for place in places]
     for main, draft in settings.last_drafts.items():
         if not (comes_with_app(main) or comes_with_app(draft)):

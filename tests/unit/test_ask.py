@@ -130,9 +130,20 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
     assert told[told.index("--pair") :] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
 
+def test_programs_may_have_the_models_of_lm_studio_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the server of the window serves them."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert f"--models={tmp_path}/.lmstudio/models" in _installed(stored(tmp_path), Paths.for_user(tmp_path))
+
+
 def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(asking, "run_command_line", lambda arguments: told.extend(arguments) or 0)
+
+    def run(arguments: list[str]) -> int:
+        told.extend(arguments)
+        return 0
+
+    monkeypatch.setattr(asking, "run_command_line", run)
     stored(Paths.for_user(tmp_path).data, server_port=5005, server_any_name=True)
     assert main(["serve", "--profile-dir", str(tmp_path), "--port=6006"]) == 0
     assert "--any-name" in told
