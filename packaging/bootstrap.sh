@@ -113,6 +113,7 @@ with_pip() {
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi # people see progress, logs stay short
 
+[ ! -e "$installed" ] || : >"$installed" # until all of the new lock is there, .venv holds neither
 echo "Setting up .venv: once, and when the locked versions change"
 uv=$(find_uv)
 if [ -z "$uv" ] && ! find_python >/dev/null 2>&1 && fetch_uv; then uv=$(find_uv); fi

@@ -215,6 +215,23 @@ def test_uv_makes_and_fills_the_venv_where_there_is_one(machine: Machine) -> Non
     assert machine.installed.read_bytes() == (ROOT / "packaging" / "requirements.lock").read_bytes()
 
 
+def test_versions_that_were_changed_by_half_are_installed_anew_when_the_lock_is_the_old_one_again(
+    machine: Machine,
+) -> None:
+    machine.has("uv", _UV.format(fails="nothing"))
+    machine.bootstrap()
+    lock = machine.root / "packaging" / _LOCK
+    former = lock.read_text()
+    lock.write_text("newer")
+    machine.has("uv", _UV.format(fails="pip"))
+    assert machine.bootstrap().returncode != 0
+    lock.write_text(former)
+    assert machine.bootstrap().returncode != 0, "it is tried"
+    machine.has("uv", _UV.format(fails="nothing"))
+    assert machine.bootstrap().returncode == 0
+    assert machine.installed.read_text() == former
+
+
 def test_developers_get_their_tools_on_top(machine: Machine) -> None:
     machine.has("uv", _UV.format(fails="nothing"))
     assert machine.bootstrap().returncode == 0
