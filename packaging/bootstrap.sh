@@ -4,6 +4,7 @@
 # install uv, which then fetches a newer Python.
 # Does nothing, in milliseconds, while .venv already holds what the lock says; for the app, also while it holds more.
 set -eu
+unset CDPATH # where cd would look for a folder "packaging" first
 cd "$(dirname "$0")/.."
 
 lock=packaging/requirements.lock

@@ -5,6 +5,7 @@
 # as a tool, which writes its own app, `metal` compares the GPU with the CPU, `cask` has Homebrew judge the cask, and
 # `tests` runs them.
 set -euo pipefail
+unset CDPATH # where cd would look for a folder "packaging" first
 cd "$(dirname "$0")/../.."
 app=build/app/Hunch.app
 summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}

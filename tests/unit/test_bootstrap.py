@@ -232,6 +232,21 @@ def test_versions_that_were_changed_by_half_are_installed_anew_when_the_lock_is_
     assert machine.installed.read_text() == former
 
 
+def test_folders_that_the_shell_looks_into_are_not_taken_for_the_checkout(machine: Machine) -> None:
+    """As where pypa's `packaging` lies in one of them; make starts the script by a relative path."""
+    elsewhere = machine.root.parent / "elsewhere"
+    (elsewhere / "packaging").mkdir(parents=True)
+    machine.has("uv", _UV.format(fails="nothing"))
+    done = subprocess.run(
+        [machine.path / "sh", "packaging/bootstrap.sh"],
+        cwd=machine.root,
+        env={"PATH": str(machine.path), "CDPATH": str(elsewhere)},
+        check=False,
+    )
+    assert done.returncode == 0
+    assert machine.installed.exists()
+
+
 def test_developers_get_their_tools_on_top(machine: Machine) -> None:
     machine.has("uv", _UV.format(fails="nothing"))
     assert machine.bootstrap().returncode == 0
