@@ -283,8 +283,8 @@ def _request(options: argparse.Namespace) -> Request:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One line, without the usage, which --help prints."""
-        _say(f"{self.prog}: {' '.join(message.split())[:_LONGEST_MESSAGE]}")
+        """One line, without the usage, which --help prints, and without a name: `hunch ask` and `hunch serve` call it."""
+        _say(f"error: {' '.join(message.split())[:_LONGEST_MESSAGE]}")
         sys.exit(2)
 
 

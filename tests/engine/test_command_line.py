@@ -71,7 +71,7 @@ def test_wrong_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFix
         main(arguments)
 
     assert end.value.code == 2
-    assert one_line(capsys.readouterr().err).startswith("python -m engine")
+    assert one_line(capsys.readouterr().err).startswith("error: ")
 
 
 @pytest.mark.costly

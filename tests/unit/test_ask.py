@@ -150,9 +150,10 @@ def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.
     assert [each for each in told if "--port" in each] == ["--port=5005", "--port=6006"]  # the last one holds
 
 
-def test_wrong_usage_is_2(tmp_path: Path) -> None:
+def test_wrong_usage_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in (["--bad"], ["--seed=x"], ["--tools=time", "--seed=x"]):
         assert main(["ask", "x", *wrong, "--profile-dir", str(tmp_path)]) == 2
+        assert capsys.readouterr().err.startswith("error: "), "no other program than the user's is named"
 
 
 @pytest.mark.parametrize("content", ["{", '{"top_k": "many"}'])
