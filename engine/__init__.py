@@ -183,10 +183,8 @@ from engine.hub.catalog import (
     Catalog,
     CatalogAcceptance,
     CatalogDraft,
-    CatalogGain,
     CatalogModel,
     CatalogPair,
-    PredictedGain,
     load_catalog,
     published_acceptance,
 )
