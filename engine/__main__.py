@@ -283,7 +283,7 @@ def _request(options: argparse.Namespace) -> Request:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One line, without the usage, which --help prints, and without a name: `hunch ask` and `hunch serve` call it."""
+        """One line, without the usage, which --help prints, and without a name, since `hunch ask` calls it, too."""
         _say(f"error: {' '.join(message.split())[:_LONGEST_MESSAGE]}")
         sys.exit(2)
 

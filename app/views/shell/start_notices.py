@@ -151,7 +151,7 @@ def without_draft(model: str) -> BannerText:
 
 
 def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> Callable[[], BannerText] | None:
-    """If the last run crashed while loading a model of the pair that is loaded now, use another one; returns the notice.
+    """If the last run crashed while loading a model of the chosen pair, use another one; returns the notice.
 
     One that was being exchanged for this pair, or that another program had asked for, is not loaded again anyway.
     """
