@@ -53,6 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run_command(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.stdin is None:  # closed; MLX reads no file that gets its number, 0
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115  to the end of the process
     try:
         if arguments[0] == "launch":
             from app.launch import launch

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from app.controllers.chat_options import kv_bits_of, resolve
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
-from engine import SpeculationMode, default_hub_cache, model_name, run_command_line
+from engine import SpeculationMode, default_hub_cache, model_name, neighbours, run_command_line
 
 # Options that `ask` passes on, with their values; "": it has none.
 _OF_ENGINE = {
@@ -52,7 +53,8 @@ def run_command(arguments: list[str]) -> int:
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair)
     if options.command == "serve":
-        return run_command_line(["serve", *models, f"--decoder={DECODER}", *_installed(settings, paths), *rest])
+        served = [f"--decoder={DECODER}", *_as_in_settings(settings), *_installed(settings, paths)]
+        return run_command_line(["serve", *models, *served, *rest])
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
         return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
     request = _request(settings, pair[0], _message(options.text))
@@ -105,15 +107,16 @@ def _pair(settings: Settings, model: str, draft: str | None) -> tuple[str, str]:
     """As the settings have them: the pair that was loaded last, or with `model` the draft that it had last."""
     main = _named(settings, model) if model else settings.main_folder
     if draft is not None:
-        return main, "" if draft == "none" else _named(settings, draft)
+        return main, "" if draft in ("", "none") else _named(settings, draft)
     return main, settings.draft_folder if main == settings.main_folder else settings.last_drafts.get(main, "")
 
 
 def _named(settings: Settings, name: str) -> str:
     """A name that fits nothing is taken for a folder, which the engine refuses."""
     used = [*settings.recent_models, settings.main_folder, settings.draft_folder, *settings.last_drafts.values()]
-    if Path(name).is_dir():
-        return str(Path(name).resolve())
+    with suppress(OSError, RuntimeError):  # a name that is too long for a file, a folder of another user
+        if (folder := Path(name).expanduser()).is_dir():
+            return str(folder.resolve())
     folders = {each: Path(from_setting(each, _STARTER / "main")) for each in used if each and each != STARTER_FOLDER}
     names = {model_name(folder).lower(): each for each, folder in folders.items()}
     return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)
@@ -126,9 +129,16 @@ def _folders(main: str, draft: str) -> list[str]:
     return found
 
 
+def _as_in_settings(settings: Settings) -> list[str]:
+    """Where `hunch launch` looks for the server."""
+    return [f"--port={settings.server_port}", *(["--any-name"] if settings.server_any_name else [])]
+
+
 def _installed(settings: Settings, paths: Paths) -> list[str]:
     """Where the models are that programs may ask for, and which drafts these had last."""
-    places = paths.models, default_hub_cache(), *settings.model_folders
+    places = [paths.models, default_hub_cache(), *settings.model_folders]
+    with suppress(RuntimeError):  # a user without a home folder
+        places += [folder for _program, folder in neighbours(Path.home())]
     flags = [f"--models={place}" for place in places]
     for main, draft in settings.last_drafts.items():
         if not (comes_with_app(main) or comes_with_app(draft)):

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 from http.client import HTTPException
 from pathlib import Path
@@ -93,6 +94,7 @@ def _start(client: ClientProgram, options: argparse.Namespace, passed_on: list[s
     assert client.command is not None
     command = client.command(reached)
     arguments = [command.program, *command.arguments, *passed_on]
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and what is started would, too
     os.execve(program, arguments, os.environ | command.environment | {"PATH": path})
 
 

@@ -15,10 +15,11 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
-from app.application import STARTER, Application
+from app.application import END_S, STARTER, Application
 from app.system.logs import open_log
 from app.system.paths import Paths
 from app.system.qt_application import qt_application
+from app.system.unix_signals import Interrupts
 from app.view_models.model_list import PairState
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.replies import footer_line
@@ -119,6 +120,9 @@ def smoke(screenshot: Path | None, started_at: float, starter: Path = STARTER) -
         application.errors.install()
         test = SmokeTest(application, screenshot, started_at)
         test.over.connect(application.window.close, Qt.ConnectionType.QueuedConnection)
+        interrupts = Interrupts(END_S)
+        interrupts.install()
+        interrupts.received.connect(application.window.close_at_once)
         application.ended.connect(qt.quit)
         application.show()
         qt.exec()

@@ -183,16 +183,14 @@ from engine.hub.catalog import (
     Catalog,
     CatalogAcceptance,
     CatalogDraft,
-    CatalogGain,
     CatalogModel,
     CatalogPair,
-    PredictedGain,
     load_catalog,
     published_acceptance,
 )
 from engine.hub.client import JsonQuestion
 from engine.hub.file_server import ModelFileServer
-from engine.hub.library import default_hub_cache
+from engine.hub.library import default_hub_cache, neighbours
 from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
 from engine.machines.discovery import Browsing, FoundMachine

@@ -180,14 +180,15 @@ def _say(line: str) -> None:
 
 
 def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], as_json: bool) -> int:
-    """Submit, listen, print."""
+    """Submit, listen, print: as text the answer alone, as a user reads it under folded thoughts."""
     engine.submit(request, events.put)
     answer: list[str] = []
     thinking: list[str] = []
     while not isinstance(event := events.get(), (Finished, Failed)):
         if isinstance(event, TextDelta):
-            (answer if event.kind is SpanKind.ANSWER else thinking).append(event.text)
-            if not as_json:
+            is_answer = event.kind is SpanKind.ANSWER
+            (answer if is_answer else thinking).append(event.text)
+            if is_answer and not as_json:
                 print(_TERMINAL_CONTROLS.sub("", event.text), end="", flush=True)
     if isinstance(event, Failed):
         if as_json and (answer or thinking):  # its words are kept
@@ -282,8 +283,8 @@ def _request(options: argparse.Namespace) -> Request:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One line, without the usage, which --help prints."""
-        _say(f"{self.prog}: {' '.join(message.split())[:_LONGEST_MESSAGE]}")
+        """One line, without the usage, which --help prints, and without a name, since `hunch ask` calls it, too."""
+        _say(f"error: {' '.join(message.split())[:_LONGEST_MESSAGE]}")
         sys.exit(2)
 
 

@@ -4,6 +4,7 @@
 # install uv, which then fetches a newer Python.
 # Does nothing, in milliseconds, while .venv already holds what the lock says; for the app, also while it holds more.
 set -eu
+unset CDPATH # where cd would look for a folder "packaging" first
 cd "$(dirname "$0")/.."
 
 lock=packaging/requirements.lock
@@ -113,6 +114,7 @@ with_pip() {
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi # people see progress, logs stay short
 
+[ ! -e "$installed" ] || : >"$installed" # until all of the new lock is there, .venv holds neither
 echo "Setting up .venv: once, and when the locked versions change"
 uv=$(find_uv)
 if [ -z "$uv" ] && ! find_python >/dev/null 2>&1 && fetch_uv; then uv=$(find_uv); fi

@@ -22,6 +22,9 @@ class Paths:
     def for_user(cls, profile_dir: Path | None = None) -> Paths:
         """The platform's folders, or everything under `profile_dir` (tests, a second instance)."""
         if profile_dir is not None:
+            with contextlib.suppress(RuntimeError):  # no user of that name
+                profile_dir = profile_dir.expanduser()
+            profile_dir = profile_dir.absolute()  # the settings name folders in it, for starts in any other
             paths = cls(profile_dir / "data", profile_dir / "cache", profile_dir / "logs")
         else:
             known = platformdirs.PlatformDirs(APP_NAME, appauthor=False)

@@ -1,24 +1,5 @@
 """Everything that the engine refuses or that can go wrong, as types with fields. No sentences: words are the app's.
 
-EngineError
-├── ModelError                 a folder that cannot serve
-│   ├── ModelNotFound · ModelHasNoConfig · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
-│   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · RepliesUnderWay · ModelOnlyDrafts
-│   ├── DrafterUnsupported · ModelNotSplittable
-│   └── DraftError             a model that cannot draft for this main model
-│       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
-├── RequestError
-│   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed · CannotSee
-│       · PictureTooLarge
-├── DownloadError
-│   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · TokenInClear
-│   └── ChecksumMismatch · FileMissing · FileUnusable · NothingToInstall · DiskFull · StorageFailed
-├── RankLost
-├── OutOfMemory
-├── EngineClosed
-├── MlxUnusable
-└── InternalError
-
 Being cancelled is a reason for a reply to finish, not an error.
 """
 

@@ -5,6 +5,8 @@
 # as a tool, which writes its own app, `metal` compares the GPU with the CPU, `cask` has Homebrew judge the cask, and
 # `tests` runs them.
 set -euo pipefail
+unset CDPATH # where cd would look for a folder "packaging" first
+from=$PWD # what is given lies there
 cd "$(dirname "$0")/../.."
 app=build/app/Hunch.app
 summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}
@@ -54,9 +56,9 @@ notarize() {
 
 # Steps of on_a_mac.py, which makes .venv itself: until then it runs with the Python of macOS's tools.
 look() {
-    local python=.venv/bin/python status=0
+    local python=$PWD/.venv/bin/python script=$PWD/packaging/mac/on_a_mac.py status=0
     [ -x "$python" ] || python=$(command -v python3)
-    "$python" packaging/mac/on_a_mac.py "$@" || status=$?
+    (cd "$from" && "$python" "$script" "$@") || status=$?
     [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat build/on-a-mac.md >>"$summary"
     return "$status"
 }

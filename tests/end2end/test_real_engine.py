@@ -17,6 +17,16 @@ from app.smoke import smoke
 sys.exit(smoke(Path(sys.argv[2]), time.perf_counter(), Path(sys.argv[1])))
 """
 
+# As by Ctrl-C, while a signal of Qt's is handled.
+_INTERRUPTED = """
+import os, signal, sys, time
+from pathlib import Path
+from app import smoke
+signal.signal(signal.SIGINT, signal.default_int_handler)
+smoke.SmokeTest._type = lambda _test, _text: os.kill(os.getpid(), signal.SIGINT)
+sys.exit(smoke.smoke(Path(sys.argv[2]), time.perf_counter(), Path(sys.argv[1])))
+"""
+
 # Says on its standard output when a part of a reply has reached the disk, and asks on until it is killed: a random
 # model may end a reply at any token.
 _ASK = """
@@ -91,6 +101,16 @@ def test_without_a_pair_the_smoke_run_fails_and_says_why(tmp_path: Path) -> None
     assert done.returncode == 1
     assert "starter pair" in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_smoke_run_and_leaves_no_profile(
+    starter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = finished(_INTERRUPTED, starter, tmp_path / "smoke.png")
+    assert (done.returncode, done.stderr) == (1, "smoke: the window was closed before the reply came\n")
+    assert not list(tmp_path.glob("hunch-smoke-*"))
 
 
 @pytest.mark.slow

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import logging
 import os
+import queue
 import shutil
 import signal
 import subprocess
 import sys
 import unicodedata
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
+from unittest.mock import Mock
 
 import pytest
 
-from engine import Engine
-from engine.__main__ import WithoutWords, main
+from engine import Engine, Event, Finished, FinishReason, Request, RequestId, RequestStats, SpanKind, TextDelta
+from engine.__main__ import WithoutWords, _write, main
 from tests.engine.conftest import Zoo
 from tests.helpers.samples import fair
 
@@ -69,7 +71,7 @@ def test_wrong_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFix
         main(arguments)
 
     assert end.value.code == 2
-    assert one_line(capsys.readouterr().err).startswith("python -m engine")
+    assert one_line(capsys.readouterr().err).startswith("error: ")
 
 
 @pytest.mark.costly
@@ -225,6 +227,26 @@ def test_what_a_terminal_would_act_on_is_not_printed(zoo: Zoo, capsys: pytest.Ca
     acting = {each for each in text if unicodedata.category(each) == "Cc"} - {"\n", "\t"}
     assert acting
     assert printed == "".join(each for each in text if each not in acting) + "\n"
+
+
+@pytest.mark.parametrize(("as_json", "printed"), [(False, "Paris.\n"), (True, "Hm, a capital. Paris.\n")])
+def test_thoughts_are_not_printed_into_the_answer(
+    as_json: bool, printed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which a pipe takes on; as JSON they are apart."""
+    request = RequestId(1)
+    thought = TextDelta(request, SpanKind.THINKING, "Hm, a capital. ", RequestStats())
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    for event in (
+        thought,
+        TextDelta(request, SpanKind.ANSWER, "Paris.", RequestStats()),
+        Finished(request, FinishReason.STOP, RequestStats(), (), 1),
+    ):
+        events.put(event)
+    assert _write(cast(Engine, Mock()), Request(), events, as_json) == 0
+    out = capsys.readouterr().out
+    said = json.loads(out) if as_json else {}
+    assert (said["thinking"] + said["text"] + "\n" if as_json else out) == printed
 
 
 def test_its_log_has_no_words_of_an_exception() -> None:

@@ -241,6 +241,22 @@ def test_a_model_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, q
         harness.close()
 
 
+@pytest.mark.parametrize("role", ["", "draft:"])
+def test_a_model_that_brought_the_app_down_before_it_was_chosen_leaves_the_pair_as_it_was(
+    tmp_path: Path, qtbot: QtBot, role: str
+) -> None:
+    """The settings name a pair once it is loaded, and never one that another program asked for."""
+    with open_app(tmp_path, qtbot) as harness:
+        pair = harness.models.pair.main_folder, harness.models.pair.draft_folder
+        assert all(pair)
+    (harness.paths.data / "running").write_text(f"{role}/models/Huge-70B", encoding="utf-8")
+    with AppHarness(tmp_path) as harness:
+        harness.open(qtbot)
+        assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == pair
+        assert "quit unexpectedly" in harness.window.banner.sentence.text()
+        harness.close()
+
+
 @pytest.mark.expect_log("the database was damaged")
 def test_a_draft_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, qtbot: QtBot) -> None:
     """Its main model is, and both the repaired chats and the draft that is left out are told."""

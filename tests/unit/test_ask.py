@@ -31,10 +31,13 @@ def stored(folder: Path, **values: object) -> Settings:
     [
         ("", None, ("/m/Main-8B", "/m/Draft-1B")),
         ("", "none", ("/m/Main-8B", "")),
+        ("", "", ("/m/Main-8B", "")),
         ("other-4b", None, ("/m/Other-4B", "/m/S-1B")),
         ("Other-4B", "Draft-1B", ("/m/Other-4B", "/m/Draft-1B")),
         ("starter", None, (STARTER_FOLDER, "")),
         ("unheard of", None, ("unheard of", "")),
+        ("n" * 300, None, ("n" * 300, "")),
+        ("~/", None, (str(Path.home()), "")),
     ],
 )
 def test_models_of_the_settings_or_named(tmp_path: Path, model: str, draft: str | None, pair: tuple[str, str]) -> None:
@@ -127,9 +130,30 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
     assert told[told.index("--pair") :] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
 
-def test_wrong_usage_is_2(tmp_path: Path) -> None:
+def test_programs_may_have_the_models_of_lm_studio_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the server of the window serves them."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert f"--models={tmp_path}/.lmstudio/models" in _installed(stored(tmp_path), Paths.for_user(tmp_path))
+
+
+def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    def run(arguments: list[str]) -> int:
+        told.extend(arguments)
+        return 0
+
+    monkeypatch.setattr(asking, "run_command_line", run)
+    stored(Paths.for_user(tmp_path).data, server_port=5005, server_any_name=True)
+    assert main(["serve", "--profile-dir", str(tmp_path), "--port=6006"]) == 0
+    assert "--any-name" in told
+    assert [each for each in told if "--port" in each] == ["--port=5005", "--port=6006"]  # the last one holds
+
+
+def test_wrong_usage_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in (["--bad"], ["--seed=x"], ["--tools=time", "--seed=x"]):
         assert main(["ask", "x", *wrong, "--profile-dir", str(tmp_path)]) == 2
+        assert capsys.readouterr().err.startswith("error: "), "no other program than the user's is named"
 
 
 @pytest.mark.parametrize("content", ["{", '{"top_k": "many"}'])
@@ -145,6 +169,16 @@ def test_a_damaged_settings_file_is_left_to_the_app(
     assert paths.settings.read_text() == content
     assert not list(paths.data.glob("*-aside-*"))
     assert Settings(paths.settings, paths.hub_token).file.set_aside
+
+
+def test_no_file_gets_the_number_of_a_closed_stdin(tmp_path: Path) -> None:
+    """MLX says of such a file that it cannot be opened."""
+    look = "import os, sys; print(os.path.samefile(0, os.devnull), repr(sys.stdin.read()))"
+    program = f"from app.__main__ import main; main(['ask', '--bad', '--profile-dir', sys.argv[1]]); {look}"
+    command = [sys.executable, "-c", f"import sys; {program}", str(tmp_path)]
+    closed = ["sh", "-c", 'exec "$@" <&-', "sh", *command]
+    done = subprocess.run(closed, capture_output=True, check=False, cwd=ROOT, text=True)
+    assert done.stdout == "True ''\n"
 
 
 def ask(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

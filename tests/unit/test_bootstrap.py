@@ -215,6 +215,38 @@ def test_uv_makes_and_fills_the_venv_where_there_is_one(machine: Machine) -> Non
     assert machine.installed.read_bytes() == (ROOT / "packaging" / "requirements.lock").read_bytes()
 
 
+def test_versions_that_were_changed_by_half_are_installed_anew_when_the_lock_is_the_old_one_again(
+    machine: Machine,
+) -> None:
+    machine.has("uv", _UV.format(fails="nothing"))
+    machine.bootstrap()
+    lock = machine.root / "packaging" / _LOCK
+    former = lock.read_text()
+    lock.write_text("newer")
+    machine.has("uv", _UV.format(fails="pip"))
+    assert machine.bootstrap().returncode != 0
+    lock.write_text(former)
+    assert machine.bootstrap().returncode != 0, "it is tried"
+    machine.has("uv", _UV.format(fails="nothing"))
+    assert machine.bootstrap().returncode == 0
+    assert machine.installed.read_text() == former
+
+
+def test_folders_that_the_shell_looks_into_are_not_taken_for_the_checkout(machine: Machine) -> None:
+    """As where pypa's `packaging` lies in one of them; make starts the script by a relative path."""
+    elsewhere = machine.root.parent / "elsewhere"
+    (elsewhere / "packaging").mkdir(parents=True)
+    machine.has("uv", _UV.format(fails="nothing"))
+    done = subprocess.run(
+        [machine.path / "sh", "packaging/bootstrap.sh"],
+        cwd=machine.root,
+        env={"PATH": str(machine.path), "CDPATH": str(elsewhere)},
+        check=False,
+    )
+    assert done.returncode == 0
+    assert machine.installed.exists()
+
+
 def test_developers_get_their_tools_on_top(machine: Machine) -> None:
     machine.has("uv", _UV.format(fails="nothing"))
     assert machine.bootstrap().returncode == 0

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +17,7 @@ import pytest
 
 from app import launch as launching
 from app.__main__ import main
+from tests.architecture.project import ROOT
 
 LOADED = {
     "id": "Main-8B",
@@ -118,3 +122,11 @@ def test_what_keeps_a_program_from_starting_is_one_line(
 ) -> None:
     with answering(status, content) as port:
         assert sentence in refusal(capsys, home, "--port", port, *arguments, "claude")
+
+
+def test_a_program_is_ended_by_a_closed_pipe_as_if_a_shell_had_started_it(home: Path) -> None:
+    (home / "bin" / "claude").write_text("#!/bin/sh\nkill -PIPE $$\n")
+    with answering(200, {"data": [LOADED]}) as port:
+        command = [sys.executable, "-m", "app", "launch", "--profile-dir", str(home), "--port", port, "claude"]
+        done = subprocess.run(command, check=False, cwd=ROOT)
+    assert done.returncode == -signal.SIGPIPE

@@ -232,3 +232,10 @@ def test_a_name_that_many_macs_have_stays(command: Any, mac: Path, monkeypatch: 
     put(mac, "usr/sbin/scutil", f"echo '{host}'")
     scrubber = sys.modules["report"].scrubber_for(sys.modules["report"].Run(mac, mac, 1))
     assert scrubber.clean("This Mac has not slept") == "This Mac has not slept\n"
+
+
+def test_what_is_given_lies_where_the_command_was_called(tmp_path: Path) -> None:
+    (tmp_path / "Hunch.dmg").touch()
+    command = ["bash", str(ROOT / "packaging" / "mac" / "on_a_mac.sh"), "Hunch.dmg", "--only", "nothing"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, text=True)
+    assert done.stderr.splitlines()[-1].endswith("no step: nothing")

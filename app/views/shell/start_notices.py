@@ -151,9 +151,13 @@ def without_draft(model: str) -> BannerText:
 
 
 def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> Callable[[], BannerText] | None:
-    """If the last run crashed while loading a model, use another one; returns the notice."""
+    """If the last run crashed while loading a model of the chosen pair, use another one; returns the notice.
+
+    One that was being exchanged for this pair, or that another program had asked for, is not loaded again anyway.
+    """
     suspect = Path(mark.was_loading)
-    if not mark.was_loading or starter in suspect.parents:
+    chosen = settings.draft_folder if mark.was_draft else settings.main_folder
+    if not mark.was_loading or starter in suspect.parents or suspect != Path(chosen):
         return None
     if mark.was_draft:
         settings.draft_folder = ""
