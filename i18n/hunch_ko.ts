@@ -7203,7 +7203,7 @@
     </message>
     <message>
         <source>stopped</source>
-        <translation>중단됨</translation>
+        <translation>중지됨</translation>
     </message>
     <message>
         <source>not known whether it ran</source>
@@ -7604,7 +7604,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <translation>중단됨</translation>
+        <translation>중지됨</translation>
     </message>
     <message>
         <source>It closed its connection.</source>

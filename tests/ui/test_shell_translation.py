@@ -102,6 +102,12 @@ def test_the_other_of_two_macs_is_not_just_any_other() -> None:
     assert [text for text in texts if "ほかの Mac" in text] == []
 
 
+def test_what_was_stopped_is_not_said_to_be_interrupted() -> None:
+    messages = ElementTree.parse(SOURCES / "hunch_ko.ts").iter("message")
+    said = {each.findtext("translation") for each in messages if each.findtext("source") in ("Stopped", "stopped")}
+    assert said == {"중지됨"}
+
+
 def test_every_notice_speaks_korean_in_one_way() -> None:
     contexts = ElementTree.parse(SOURCES / "hunch_ko.ts").iter("context")
     messages = next(each for each in contexts if each.findtext("name") == "Messages").iter("message")
