@@ -26,6 +26,7 @@ from engine import (
 LEAST_TOLD = 1.05  # smaller estimates are not shown
 
 _MOST_NAMES = 3
+_UNITS = (("T", 1e12, 99.95), ("B", 1e9, 99.95), ("M", 1e6, 9.95))  # of parameters; fewer have a decimal
 _NAME_WORD = re.compile(r"[^\s_/-]+")
 _OWN_NAMES = {"en": "English", "es": "español", "pt": "português", "zh": "中文"}  # Qt's name a country, too
 
@@ -107,9 +108,8 @@ def memory_text(fit: MemoryFit, context_tokens: int) -> str:
 
 def parameters_text(parameters: int) -> str:
     """As everybody writes it: "8.2B", "135M", "0.7M"; "" for none."""
-    if parameters >= 1e9:
-        return f"{number(parameters / 1e9, 1 if parameters < 1e11 else 0)}B"
-    return f"{number(parameters / 1e6, 0 if parameters >= 1e7 else 1)}M" if parameters else ""
+    letter, unit, few = next((each for each in _UNITS if parameters >= 0.9995 * each[1]), _UNITS[-1])
+    return f"{number(parameters / unit, int(parameters < few * unit))}{letter}" if parameters else ""
 
 
 def languages_text(languages: tuple[str, ...]) -> str:

@@ -38,6 +38,23 @@ def test_a_size_has_three_digits_at_most_and_stays_beside_its_unit(size_bytes: i
 
 
 @pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (0, ""),
+        (700_000, "0.7M"),
+        (9_960_000, "10M"),
+        (135_000_000, "135M"),
+        (999_885_952, "1.0B"),  # of Gemma 3 1B
+        (8_184_000_000, "8.2B"),
+        (99_960_000_000, "100B"),
+        (1_026_000_000_000, "1.0T"),
+    ],
+)
+def test_a_count_of_parameters_is_what_everybody_writes(parameters: int, words: str) -> None:
+    assert pairs.parameters_text(parameters) == words
+
+
+@pytest.mark.parametrize(
     ("language", "words"), [("ko", "8.8 GB"), ("ja", "8.8 GB"), ("zh_CN", "8.8 GB"), ("de", "8,8 GB")]
 )
 def test_a_size_is_written_as_the_language_has_it(usual_locale: None, language: str, words: str) -> None:
