@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import date, datetime
+from math import ceil
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
@@ -23,7 +24,7 @@ def deletion_title(deletion: Deletion) -> str:
 def deletion_detail(deletion: Deletion) -> str:
     """When it was deleted, how many messages it has, and how many days are left."""
     counts = _Counts()
-    days = round(max(0, min(KEPT_S, deletion.mark + KEPT_S - time.time())) / _DAY_S)
+    days = ceil(max(0, min(KEPT_S, deletion.mark + KEPT_S - time.time())) / _DAY_S)
     return " · ".join((_when(deletion.mark), counts.messages(deletion.messages), counts.days_left(days)))
 
 

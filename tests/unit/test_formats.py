@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QDate, QDateTime, QLocale, QTime
 
+from app.storage import Deletion
 from app.words import formats, pairs
 from app.words.formats import labelled, listed, moment, quoted, sentences, size, spoken
+from app.words.trash import deletion_detail
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -69,6 +72,11 @@ def test_a_moment_of_today_is_a_time_and_another_a_day(usual_locale: None, monke
         monkeypatch.setattr(formats, "QDate", SimpleNamespace(currentDate=lambda today=today: today))
         assert moment(at.toSecsSinceEpoch() + 0.9) == words
     assert moment(0.0) == ""
+
+
+@pytest.mark.parametrize(("ago_s", "left"), [(0, 30), (29.7 * 86_400, 1), (31 * 86_400, 0)])
+def test_of_what_was_deleted_a_day_that_has_begun_counts(ago_s: float, left: int) -> None:
+    assert deletion_detail(Deletion(time.time() - ago_s, 1, "Tea", True)).split(" · ")[-1] == f"{left} day(s) left"
 
 
 @pytest.mark.parametrize(("sentence", "words"), [("%1-bit", "4\u2011bit"), ("%1 ビット", f"4{NBSP}ビット")])
