@@ -75,7 +75,7 @@ def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> 
 
 def _bits_text(bits: float) -> str:
     """With a hyphen or space where no line breaks."""
-    text = fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))
+    text = fill(QCoreApplication.translate("Models", "%1-bit"), number(bits, int(bits != int(bits))))
     return text.replace("-", "\N{NON-BREAKING HYPHEN}").replace(" ", "\N{NO-BREAK SPACE}")
 
 
@@ -199,18 +199,11 @@ def drafting_text(
 def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool, is_draft: bool) -> list[str]:
     """For what is used as a draft no draft is offered."""
     if not about.speculates:
-        sentence = QCoreApplication.translate("Models", "not supported: several tokens at once change its results")
-        return [sentence]
+        return [QCoreApplication.translate("Models", "not supported: several tokens at once change its results")]
     parts = [QCoreApplication.translate("Models", "has its own drafter")] if own_head else []
     if drafts:
         parts.append(fill(QCoreApplication.translate("Models", "%1 can draft for it"), some(drafts)))
-    if parts or is_draft:
-        return parts
-    sentence = QCoreApplication.translate(
-        "Models",
-        "none installed",
-    )
-    return [sentence]
+    return parts if parts or is_draft else [QCoreApplication.translate("Models", "none installed")]
 
 
 def tokens_text(tokens: int) -> str:
@@ -248,7 +241,7 @@ def partner_text(name: str, gain: PairGain | None) -> str:
 
 def partner_details(drafter: DrafterKind | None, size_bytes: int) -> str:
     """ "MTP drafter · about 290 MB to download"; nothing where nothing is known."""
-    parts = [drafter_text(drafter)] if drafter is not None else []
+    parts = model_kind(drafter)
     if size_bytes:
         parts.append(fill(QCoreApplication.translate("Models", "about %1 to download"), size(size_bytes)))
     return " · ".join(parts)
