@@ -32,7 +32,9 @@ class MachineEntry:
         """With the addresses that were just tried."""
         own = next((way for way in ways if way.address == self.address), None)
         error, trip_s = (own.error, own.trip_s) if own is not None else (None, None)
-        best = min((way for way in ways if way is not own and way.error is None), key=_trip_s, default=None)
+        best = min(
+            (way for way in ways if way is not own and way.error is None), key=lambda way: way.trip_s, default=None
+        )
         if best is not None and own is not None and error is None:
             is_worth_it = best.trip_s < min(own.trip_s * _SOONER, own.trip_s - _SOONER_S)
             best = best if is_worth_it else None
@@ -62,10 +64,6 @@ class MachineEntry:
 def is_away(error: EngineError | None) -> bool:
     """Whether the machine may have another address by now."""
     return isinstance(error, MachineUnavailable) and error.why in _AWAY
-
-
-def _trip_s(way: MachineRoute) -> float:
-    return way.trip_s
 
 
 class AskingState(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import date, datetime
+from datetime import date
 from math import ceil
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
@@ -39,8 +39,8 @@ class _Counts(QObject):
 
 
 def _when(mark: float) -> str:
-    day = _day(mark)
-    today = _day(time.time())
+    day = date.fromtimestamp(mark)
+    today = date.fromtimestamp(time.time())
     if day == today:
         return QCoreApplication.translate("Trash", "deleted today")
     if (today - day).days == 1:
@@ -48,7 +48,3 @@ def _when(mark: float) -> str:
     form = QLocale.FormatType.ShortFormat
     written = QLocale().toString(QDate(day.year, day.month, day.day), form)
     return fill(QCoreApplication.translate("Trash", "deleted on %1"), written)
-
-
-def _day(moment: float) -> date:
-    return datetime.fromtimestamp(moment).astimezone().date()
