@@ -3363,7 +3363,7 @@
     </message>
     <message>
         <source>No model loaded</source>
-        <translation>불러온 모델 없음</translation>
+        <translation>불러온 모델이 없어요</translation>
     </message>
     <message>
         <source>Choose a main model.</source>
@@ -3667,7 +3667,7 @@
     </message>
     <message>
         <source>The other Mac is out of reach</source>
-        <translation>다른 Mac에 연결할 수 없음</translation>
+        <translation>다른 Mac에 연결할 수 없어요</translation>
     </message>
     <message>
         <source>Nothing answers at %1.</source>
@@ -3687,7 +3687,7 @@
     </message>
     <message>
         <source>No longer paired</source>
-        <translation>페어링이 해제됨</translation>
+        <translation>페어링이 해제됐어요</translation>
     </message>
     <message>
         <source>The Mac at %1 does not know this one.</source>
@@ -3699,7 +3699,7 @@
     </message>
     <message>
         <source>No pairing code</source>
-        <translation>페어링 코드 없음</translation>
+        <translation>페어링 코드가 없어요</translation>
     </message>
     <message>
         <source>The Mac at %1 shows no code, or it has run out.</source>
@@ -3711,7 +3711,7 @@
     </message>
     <message>
         <source>Wrong code</source>
-        <translation>코드가 다름</translation>
+        <translation>코드가 달라요</translation>
     </message>
     <message>
         <source>The Mac at %1 shows another code.</source>
@@ -3723,7 +3723,7 @@
     </message>
     <message>
         <source>The other Mac is in use</source>
-        <translation>다른 Mac이 사용 중</translation>
+        <translation>다른 Mac을 사용 중이에요</translation>
     </message>
     <message>
         <source>The other Mac lends to %1 now.</source>
@@ -3743,7 +3743,7 @@
     </message>
     <message>
         <source>Model missing on the other Mac</source>
-        <translation>다른 Mac에 모델이 없음</translation>
+        <translation>다른 Mac에 모델이 없어요</translation>
     </message>
     <message>
         <source>The Mac at %1 has no model with the same files.</source>
@@ -3771,7 +3771,7 @@
     </message>
     <message>
         <source>Model differs on the other Mac</source>
-        <translation>다른 Mac의 모델이 다름</translation>
+        <translation>다른 Mac의 모델이 달라요</translation>
     </message>
     <message>
         <source>The Mac at %1 has the same version of it with other contents.</source>
@@ -4019,7 +4019,7 @@
     </message>
     <message>
         <source>The two Macs do not match</source>
-        <translation>두 Mac이 서로 맞지 않음</translation>
+        <translation>두 Mac이 서로 맞지 않아요</translation>
     </message>
     <message>
         <source>They have different versions of Hunch, or of the model.</source>
@@ -4043,7 +4043,7 @@
     </message>
     <message>
         <source>Not enough memory on the other Mac</source>
-        <translation>다른 Mac의 메모리가 부족함</translation>
+        <translation>다른 Mac의 메모리가 부족해요</translation>
     </message>
     <message>
         <source>Unload the model that is loaded there, or choose a smaller one.</source>
@@ -7203,7 +7203,7 @@
     </message>
     <message>
         <source>stopped</source>
-        <translation>중단됨</translation>
+        <translation>중지됨</translation>
     </message>
     <message>
         <source>not known whether it ran</source>
@@ -7604,7 +7604,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <translation>중단됨</translation>
+        <translation>중지됨</translation>
     </message>
     <message>
         <source>It closed its connection.</source>

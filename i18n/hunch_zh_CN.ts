@@ -3735,7 +3735,7 @@
     </message>
     <message>
         <source>Stop now was pressed on the Mac at %1.</source>
-        <translation>%1 上的 Mac 按下了“立即停止”。</translation>
+        <translation>%1 的 Mac 上按下了“立即停止”。</translation>
     </message>
     <message>
         <source>The Mac at %1 now lends less than this model needs there.</source>
@@ -5134,7 +5134,7 @@
     </message>
     <message>
         <source>Remove %1?</source>
-        <translation>移除 %1？</translation>
+        <translation>要移除 %1 吗？</translation>
     </message>
     <message>
         <source>Neither Mac can use the other. To pair them again you need a new code.</source>

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
-from app.words.formats import fill, number, size
-from app.words.pairs import drafter_text, fit_text, parameters_text, seeing_text
+from app.words.formats import fill, size
+from app.words.pairs import fit_text, model_kind, parameters_text, precision_text, seeing_text
 from engine import FitLevel, HubModel
 
 _MOST_COUNTED = 2**31 - 1  # Qt's plural forms hold no more
@@ -16,7 +16,7 @@ _MOST_COUNTED = 2**31 - 1  # Qt's plural forms hold no more
 
 def hub_line(model: HubModel, fit: FitLevel | None) -> str:
     """ "8.2 B parameters · 4-bit · 4.6 GB · sees pictures · fits this Mac"; what is not known is left out."""
-    parts = [drafter_text(model.drafter)] if model.drafter is not None else []
+    parts = model_kind(model.drafter)
     if model.parameters:
         parts.append(fill(QCoreApplication.translate("Hub", "%1 parameters"), parameters_text(model.parameters)))
     parts += [bits_text(model.bits)] if model.bits else []
@@ -68,9 +68,7 @@ def has_draft_text() -> str:
 
 
 def bits_text(bits: float) -> str:
-    if bits >= 16:
-        return QCoreApplication.translate("Hub", "not quantized")
-    return fill(QCoreApplication.translate("Models", "%1-bit"), number(bits, 0 if bits == int(bits) else 1))
+    return QCoreApplication.translate("Hub", "not quantized") if bits >= 16 else precision_text(bits)
 
 
 def size_text(model: HubModel) -> str:

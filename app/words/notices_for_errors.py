@@ -336,12 +336,9 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "It expects width %1; this model has %2."),
         when=lambda error: error.what == "width",
     ),
-    NoticeRow(
-        engine.DrafterDoesNotFit,
-        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+    _does_not_fit(
         QT_TRANSLATE_NOOP("Messages", "It needs keys and values this model lacks."),
-        QT_TRANSLATE_NOOP("Messages", "Choose one made for this model."),
-        NoticeAction.CHOOSE_DRAFT,
+        values=(),
         when=lambda error: error.what == "keys",
     ),
     NoticeRow(

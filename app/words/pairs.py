@@ -26,6 +26,7 @@ from engine import (
 LEAST_TOLD = 1.05  # smaller estimates are not shown
 
 _MOST_NAMES = 3
+_UNITS = (("T", 1e12, 99.95), ("B", 1e9, 99.95), ("M", 1e6, 9.95))  # of parameters; fewer have a decimal
 _NAME_WORD = re.compile(r"[^\s_/-]+")
 _OWN_NAMES = {"en": "English", "es": "español", "pt": "português", "zh": "中文"}  # Qt's name a country, too
 
@@ -74,7 +75,7 @@ def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> 
 
 def _bits_text(bits: float) -> str:
     """With a hyphen or space where no line breaks."""
-    text = fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))
+    text = fill(QCoreApplication.translate("Models", "%1-bit"), number(bits, int(bits != int(bits))))
     return text.replace("-", "\N{NON-BREAKING HYPHEN}").replace(" ", "\N{NO-BREAK SPACE}")
 
 
@@ -107,9 +108,8 @@ def memory_text(fit: MemoryFit, context_tokens: int) -> str:
 
 def parameters_text(parameters: int) -> str:
     """As everybody writes it: "8.2B", "135M", "0.7M"; "" for none."""
-    if parameters >= 1e9:
-        return f"{number(parameters / 1e9, 1 if parameters < 1e11 else 0)}B"
-    return f"{number(parameters / 1e6, 0 if parameters >= 1e7 else 1)}M" if parameters else ""
+    letter, unit, few = next((each for each in _UNITS if parameters >= 0.9995 * each[1]), _UNITS[-1])
+    return f"{number(parameters / unit, int(parameters < few * unit))}{letter}" if parameters else ""
 
 
 def languages_text(languages: tuple[str, ...]) -> str:
@@ -199,18 +199,11 @@ def drafting_text(
 def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool, is_draft: bool) -> list[str]:
     """For what is used as a draft no draft is offered."""
     if not about.speculates:
-        sentence = QCoreApplication.translate("Models", "not supported: several tokens at once change its results")
-        return [sentence]
+        return [QCoreApplication.translate("Models", "not supported: several tokens at once change its results")]
     parts = [QCoreApplication.translate("Models", "has its own drafter")] if own_head else []
     if drafts:
         parts.append(fill(QCoreApplication.translate("Models", "%1 can draft for it"), some(drafts)))
-    if parts or is_draft:
-        return parts
-    sentence = QCoreApplication.translate(
-        "Models",
-        "none installed",
-    )
-    return [sentence]
+    return parts if parts or is_draft else [QCoreApplication.translate("Models", "none installed")]
 
 
 def tokens_text(tokens: int) -> str:
@@ -248,7 +241,7 @@ def partner_text(name: str, gain: PairGain | None) -> str:
 
 def partner_details(drafter: DrafterKind | None, size_bytes: int) -> str:
     """ "MTP drafter · about 290 MB to download"; nothing where nothing is known."""
-    parts = [drafter_text(drafter)] if drafter is not None else []
+    parts = model_kind(drafter)
     if size_bytes:
         parts.append(fill(QCoreApplication.translate("Models", "about %1 to download"), size(size_bytes)))
     return " · ".join(parts)

@@ -76,17 +76,13 @@ def _why(why: WhyNotRead) -> str:
         WhyNotRead.NOT_JSON: QCoreApplication.translate("Portable", "damaged, or not JSON"),
         WhyNotRead.TRUNCATED: QCoreApplication.translate("Portable", "incomplete"),
         WhyNotRead.TOO_LARGE: QCoreApplication.translate("Portable", "too large"),
-        WhyNotRead.TOO_DEEP: QCoreApplication.translate("Portable", "damaged"),
-        WhyNotRead.DUPLICATE: QCoreApplication.translate("Portable", "damaged"),
-        WhyNotRead.CIRCLE: QCoreApplication.translate("Portable", "damaged"),
-        WhyNotRead.WRONG: QCoreApplication.translate("Portable", "damaged"),
         WhyNotRead.NEWER: QCoreApplication.translate("Portable", "from a newer Hunch"),
         WhyNotRead.ENCRYPTED: QCoreApplication.translate("Portable", "password-protected"),
         WhyNotRead.GONE: QCoreApplication.translate("Portable", "not found"),
         WhyNotRead.FORBIDDEN: QCoreApplication.translate("Portable", "no permission"),
         WhyNotRead.DISK: QCoreApplication.translate("Portable", "not readable"),
         WhyNotRead.TOO_MUCH: QCoreApplication.translate("Portable", "too complex"),
-    }[why]
+    }.get(why, QCoreApplication.translate("Portable", "damaged"))
 
 
 def markdown_words() -> MarkdownWords:

@@ -31,7 +31,7 @@ _HALVES_BELOW = 3.25
 _LEAST_PLAIN_PASSES = 4  # fewer are not what a figure rests on
 _LEAST_LOSS = 0.01  # smaller losses are not shown
 _ROUNDING = 1e-6  # of a sum, which moves no figure to the next
-_LOOKUP = "lookup"  # the engine's name for guesses that no model makes
+LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 # By how a reply ended. One with no words that was cut short is not continued but tried again.
 _ENDS = {
     ReplyStatus.INTERRUPTED: Notice(
@@ -288,11 +288,8 @@ def next_sentence() -> str:
 
 def source_sentence(stats: RequestStats) -> str:
     if is_company_why(stats):
-        return QCoreApplication.translate(
-            "ReplyStats",
-            "Answered together, so little was drafted.",
-        )
-    if stats.proposer == _LOOKUP and stats.drafted:
+        return QCoreApplication.translate("ReplyStats", "Answered together, so little was drafted.")
+    if stats.proposer == LOOKUP and stats.drafted:
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
     drafting = shown_drafting(stats)
     if drafting is DraftingState.PARKED and not _was_tried(stats):

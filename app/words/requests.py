@@ -12,12 +12,10 @@ from app.markup.kinds import ContentKind, Language
 from app.storage import Grouping, ReplyStatus, Total
 from app.words import formats, speculation
 from app.words.model_names import pair_name
-from app.words.replies import shown_drafting, speed_up_text, status_text
+from app.words.replies import LOOKUP, shown_drafting, speed_up_text, status_text
 from engine import DraftingState, RequestStats
 
-# the engine's names for guesses that no model makes
-_LOOKUP = "lookup"
-_WITHOUT_MODEL = {"", "forced", "prediction"}
+_WITHOUT_MODEL = {"", "forced", "prediction"}  # the engine's names for guesses that no model makes
 
 
 class RequestColumn(IntEnum):
@@ -92,7 +90,7 @@ def source_text(stats: RequestStats) -> str:
 
 
 def _drafter(stats: RequestStats) -> str:
-    if stats.proposer == _LOOKUP:
+    if stats.proposer == LOOKUP:
         return QCoreApplication.translate("Requests", "from this chat")
     by_model = stats.proposer not in _WITHOUT_MODEL
     return QCoreApplication.translate("Requests", "draft model") if by_model else ""
@@ -101,7 +99,7 @@ def _drafter(stats: RequestStats) -> str:
 def all_state_words() -> set[str]:
     """Everything that the column of the state can say, on either of its lines."""
     some = RequestStats(generated_tokens=1)
-    sources = product(DraftingState, ("draft", _LOOKUP))
+    sources = product(DraftingState, ("draft", LOOKUP))
     return {*paused_text(), *map(status_text, ReplyStatus)} | {
         source_text(replace(some, drafting=state, proposer=name)) for state, name in sources
     }

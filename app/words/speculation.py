@@ -47,17 +47,11 @@ _MEANINGS = (
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Break-even"),
-        QT_TRANSLATE_NOOP(
-            "Inspector",
-            "Above this, replies are faster.",
-        ),
+        QT_TRANSLATE_NOOP("Inspector", "Above this, replies are faster."),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Faster, slower"),
-        QT_TRANSLATE_NOOP(
-            "Inspector",
-            "Speed with the draft against without, on this Mac.",
-        ),
+        QT_TRANSLATE_NOOP("Inspector", "Speed with the draft against without, on this Mac."),
     ),
     (
         QT_TRANSLATE_NOOP("Inspector", "Accepted by position"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from datetime import date, datetime
+from datetime import date
+from math import ceil
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
@@ -23,7 +24,7 @@ def deletion_title(deletion: Deletion) -> str:
 def deletion_detail(deletion: Deletion) -> str:
     """When it was deleted, how many messages it has, and how many days are left."""
     counts = _Counts()
-    days = round(max(0, min(KEPT_S, deletion.mark + KEPT_S - time.time())) / _DAY_S)
+    days = ceil(max(0, min(KEPT_S, deletion.mark + KEPT_S - time.time())) / _DAY_S)
     return " · ".join((_when(deletion.mark), counts.messages(deletion.messages), counts.days_left(days)))
 
 
@@ -38,8 +39,8 @@ class _Counts(QObject):
 
 
 def _when(mark: float) -> str:
-    day = _day(mark)
-    today = _day(time.time())
+    day = date.fromtimestamp(mark)
+    today = date.fromtimestamp(time.time())
     if day == today:
         return QCoreApplication.translate("Trash", "deleted today")
     if (today - day).days == 1:
@@ -47,7 +48,3 @@ def _when(mark: float) -> str:
     form = QLocale.FormatType.ShortFormat
     written = QLocale().toString(QDate(day.year, day.month, day.day), form)
     return fill(QCoreApplication.translate("Trash", "deleted on %1"), written)
-
-
-def _day(moment: float) -> date:
-    return datetime.fromtimestamp(moment).astimezone().date()

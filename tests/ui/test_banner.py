@@ -65,6 +65,11 @@ def test_the_same_warning_is_told_once(banner: Banner) -> None:
     assert closed_one_after_another(banner) == ["not stored"]
 
 
+def test_its_title_is_read_as_a_sentence_of_its_own(banner: Banner) -> None:
+    banner.show_info(lambda: BannerText("No model in x.", "Model not found", "Moved?"))
+    assert banner.accessibleName() == "Model not found. No model in x. Moved?"
+
+
 def test_details_are_a_tooltip_and_go_with_their_message(banner: Banner) -> None:
     banner.show_warning(lambda: BannerText("damaged", detail="header is no JSON"))
     assert (banner.toolTip(), banner.sentence.text()) == ("header is no JSON", "damaged")

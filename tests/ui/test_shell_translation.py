@@ -21,6 +21,7 @@ from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.status_parts import NoticePart
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
+from app.words.notices_for_errors import STORAGE_TABLE, TABLE
 from engine import NoModelLoaded
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.stillness import still
@@ -101,6 +102,20 @@ def test_the_other_of_two_macs_is_not_just_any_other() -> None:
     assert [text for text in texts if "ほかの Mac" in text] == []
 
 
+def test_what_was_stopped_is_not_said_to_be_interrupted() -> None:
+    messages = ElementTree.parse(SOURCES / "hunch_ko.ts").iter("message")
+    said = {each.findtext("translation") for each in messages if each.findtext("source") in ("Stopped", "stopped")}
+    assert said == {"중지됨"}
+
+
+def test_every_notice_speaks_korean_in_one_way() -> None:
+    contexts = ElementTree.parse(SOURCES / "hunch_ko.ts").iter("context")
+    messages = next(each for each in contexts if each.findtext("name") == "Messages").iter("message")
+    said = {each.findtext("source", ""): each.findtext("translation", "") for each in messages}
+    titles = {row.title for row in (*TABLE, *STORAGE_TABLE)}
+    assert sorted(said[title] for title in titles if not said[title].endswith("요")) == []
+
+
 def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
     guide = "".join(
         path.read_text(encoding="utf-8") for path in sorted((ROOT / "packaging" / "starter" / "guide").glob("*.jsonl"))
@@ -130,7 +145,7 @@ def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: 
     assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model loaded", "Today")
     harness.application.settings.language = "ko"
     still()
-    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델 없음", "오늘")
+    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델이 없어요", "오늘")
 
     harness.ask(qtbot, "Question")
     harness.chats.edits.delete(harness.chats.transcript.messages[-1].id)

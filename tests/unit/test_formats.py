@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QDate, QDateTime, QLocale, QTime
 
+from app.storage import Deletion
 from app.words import formats, pairs
 from app.words.formats import labelled, listed, moment, quoted, sentences, size, spoken
+from app.words.trash import deletion_detail
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -38,6 +41,23 @@ def test_a_size_has_three_digits_at_most_and_stays_beside_its_unit(size_bytes: i
 
 
 @pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (0, ""),
+        (700_000, "0.7M"),
+        (9_960_000, "10M"),
+        (135_000_000, "135M"),
+        (999_885_952, "1.0B"),  # of Gemma 3 1B
+        (8_184_000_000, "8.2B"),
+        (99_960_000_000, "100B"),
+        (1_026_000_000_000, "1.0T"),
+    ],
+)
+def test_a_count_of_parameters_is_what_everybody_writes(parameters: int, words: str) -> None:
+    assert pairs.parameters_text(parameters) == words
+
+
+@pytest.mark.parametrize(
     ("language", "words"), [("ko", "8.8 GB"), ("ja", "8.8 GB"), ("zh_CN", "8.8 GB"), ("de", "8,8 GB")]
 )
 def test_a_size_is_written_as_the_language_has_it(usual_locale: None, language: str, words: str) -> None:
@@ -52,6 +72,11 @@ def test_a_moment_of_today_is_a_time_and_another_a_day(usual_locale: None, monke
         monkeypatch.setattr(formats, "QDate", SimpleNamespace(currentDate=lambda today=today: today))
         assert moment(at.toSecsSinceEpoch() + 0.9) == words
     assert moment(0.0) == ""
+
+
+@pytest.mark.parametrize(("ago_s", "left"), [(0, 30), (29.7 * 86_400, 1), (31 * 86_400, 0)])
+def test_of_what_was_deleted_a_day_that_has_begun_counts(ago_s: float, left: int) -> None:
+    assert deletion_detail(Deletion(time.time() - ago_s, 1, "Tea", True)).split(" · ")[-1] == f"{left} day(s) left"
 
 
 @pytest.mark.parametrize(("sentence", "words"), [("%1-bit", "4\u2011bit"), ("%1 ビット", f"4{NBSP}ビット")])

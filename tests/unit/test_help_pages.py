@@ -54,6 +54,13 @@ def test_what_is_bold_is_called_so_on_the_screen(language: str) -> None:
 
 
 @LANGUAGE
+def test_what_leaves_this_mac_names_the_other_macs_that_compute_for_it(language: str) -> None:
+    (others,) = {text for english, text in on_the_screen(language) if english == "Other Macs"}
+    (privacy,) = (page for page in help_pages(language) if page.name == "privacy")
+    assert others in names(privacy.sections[0])
+
+
+@LANGUAGE
 def test_nothing_in_it_leads_to_the_internet(language: str) -> None:
     text = "".join(section.answer for page in help_pages(language) for section in page.sections)
     assert not re.search(r"https?:|\]\(|<", text)

@@ -21,6 +21,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
+from app.words.formats import spoken
 from app.words.notices import action_text
 from app.words.notices_for_errors import Problem, notice_for
 
@@ -211,7 +212,7 @@ class Banner(Translated, QWidget):
             button.setText(words)
             button.setVisible(bool(words))
         set_tooltip(self, text.detail)
-        self.setAccessibleName(" ".join(part for part in (text.title, text.sentence, text.hint) if part))
+        self.setAccessibleName(spoken(text.title, text.sentence, text.hint))
         self.appeared.emit()  # its height is another one with other words
 
     def _icon_place(self) -> QRect:
