@@ -171,7 +171,7 @@ def test_one_that_is_paused_is_cancelled_at_once(client: EngineClient, company: 
     whole = client.run(replace(asking(LONG_PROMPT), background=False, transient=True))
 
     def submit() -> None:
-        company.submit("other", OTHER, at(3, lambda: company.engine.cancel(company.ids["background"])))
+        company.submit("other", OTHER, at(1, lambda: company.engine.cancel(company.ids["background"])))
 
     company.submit("background", asking(LONG_PROMPT), at(moment, submit))
     company.wait(2)

@@ -295,8 +295,8 @@ def test_asked_in_mid_reply_to_draft_otherwise_it_goes_on_from_what_it_has_read(
     def meddle(event: Any) -> None:
         nonlocal told
         told += isinstance(event, TextDelta)
-        if isinstance(event, TextDelta) and told in (4, 8, 12):
-            client.engine.set_speculation(event.request, Speculation.fixed(told // 4))
+        if isinstance(event, TextDelta) and told in (2, 4, 6):
+            client.engine.set_speculation(event.request, Speculation.fixed(told // 2))
 
     with monkeypatch.context() as patch:
         patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
@@ -370,8 +370,8 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
     def meddle(request: Any, event: object) -> None:
         nonlocal told
         told += isinstance(event, TextDelta)
-        if told in (4, 12):
-            client.engine.set_draft(None if told == 4 else pair.drafter, lambda event: None)
+        if told in (2, 6):
+            client.engine.set_draft(None if told == 2 else pair.drafter, lambda event: None)
 
     assert client.run(asked(FIRST, GREEDY, 28), meddle).tokens == plain
 
@@ -400,8 +400,8 @@ def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
     def meddle(event: Any) -> None:
         nonlocal told
         told += isinstance(event, TextDelta)
-        if isinstance(event, TextDelta) and told in (4, 12):
-            client.engine.set_draft(None if told == 4 else pair.drafter, lambda event: None)
+        if isinstance(event, TextDelta) and told in (2, 6):
+            client.engine.set_draft(None if told == 2 else pair.drafter, lambda event: None)
 
     monkeypatch.setattr(Context, "_begun_again", counted)
     reply = meddled(client, asked(FIRST, GREEDY, 40), meddle)
