@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
@@ -26,6 +27,7 @@ class _Page(HTMLParser):
         self.title = ""
         self._pieces: list[str] = []
         self._base = base
+        self._has_base = False
         self._unseen = ""  # the element that is left out, and how many of its kind are open
         self._depth = 0
         self._preformatted = 0  # how many such elements are open
@@ -55,6 +57,10 @@ class _Page(HTMLParser):
             self._pieces.append(" | ")
         elif tag == "a":
             self._links.append(self._link(dict(attributes).get("href") or ""))
+        elif tag == "base" and not self._has_base and (start := dict(attributes).get("href")):
+            self._has_base = True
+            with suppress(ValueError):
+                self._base = urljoin(self._base, start.strip())
 
     def handle_endtag(self, tag: str) -> None:
         if self._unseen:

@@ -499,6 +499,11 @@ def test_the_code_of_a_page_keeps_its_indentation() -> None:
     )
 
 
+def test_the_links_of_a_page_start_where_it_says() -> None:
+    html = '<head><base target="_top"><base href="/api/"><base href="/not"></head><a href="list.html">Lists</a>'
+    assert text_of_page(html, "https://example.org/old/b") == "Lists <https://example.org/api/list.html>"
+
+
 def test_consent_for_pages_is_for_a_host() -> None:
     subject = BY_NAME["fetch_page"].subject
     assert subject({"address": "https://Example.org/a"}) == subject({"address": "https://example.org:443/b?c"})
