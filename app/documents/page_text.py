@@ -46,6 +46,7 @@ class _Page(HTMLParser):
         elif tag in _UNSEEN:
             self._unseen = tag
             self._depth = 1
+            self._pieces.append(dict(attributes).get("alttext") or "")  # what a formula says
         elif tag == "title":
             self._in_title = True
         elif tag in _BLOCKS or tag in _HEADINGS:

@@ -504,6 +504,11 @@ def test_the_links_of_a_page_start_where_it_says() -> None:
     assert text_of_page(html, "https://example.org/old/b") == "Lists <https://example.org/api/list.html>"
 
 
+def test_the_formulas_of_a_page_are_in_its_text() -> None:
+    html = '<p>Then <math alttext="E=mc^{2}"><mi>E</mi><mo>=</mo><mi>m</mi></math>, where <math><mi>m</mi></math>m is'
+    assert text_of_page(html, "https://example.org/") == "Then E=mc^{2}, where m is"
+
+
 def test_consent_for_pages_is_for_a_host() -> None:
     subject = BY_NAME["fetch_page"].subject
     assert subject({"address": "https://Example.org/a"}) == subject({"address": "https://example.org:443/b?c"})
