@@ -11,6 +11,7 @@ _UNSEEN = ("script", "style", "noscript", "template", "svg", "math", "iframe", "
 _BLOCKS = (
     *("p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "ul", "ol", "dl", "dt", "dd"),
     *("table", "tr", "blockquote", "pre", "figure", "figcaption", "form", "fieldset", "hr", "br", "address", "details"),
+    *("summary", "legend", "caption", "center", "menu", "dialog", "hgroup", "search"),
 )
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _MOST_LINKS = 300

@@ -509,6 +509,14 @@ def test_the_formulas_of_a_page_are_in_its_text() -> None:
     assert text_of_page(html, "https://example.org/") == "Then E=mc^{2}, where m is"
 
 
+def test_the_words_of_one_block_of_a_page_do_not_run_into_the_next() -> None:
+    html = (
+        "<center>Ducks</center>They swim.<details><summary>How?</summary>By foot.</details><legend>Name</legend>First"
+    )
+    text = " ".join(text_of_page(html, "https://example.org/").split())
+    assert text == "Ducks They swim. How? By foot. Name First"
+
+
 def test_consent_for_pages_is_for_a_host() -> None:
     subject = BY_NAME["fetch_page"].subject
     assert subject({"address": "https://Example.org/a"}) == subject({"address": "https://example.org:443/b?c"})
