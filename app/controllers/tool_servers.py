@@ -243,7 +243,7 @@ class ToolServersController(QObject):
         if text.startswith(("{", "[", '"', "/*", "//")):
             return self._add(parse_servers(text))
         try:
-            words = shlex.split(text)
+            words = shlex.split(re.sub(r"\\\r?\n", "", text))
         except ValueError:
             words = []
         if not words:

@@ -192,6 +192,11 @@ def test_a_command_is_read_as_in_a_terminal_where_it_names_the_home_folder(chat:
     assert chat.servers.rows()[0].place.endswith(f"sh serve {home}/notes '--file=~/a' {home} 'a~/b'")
 
 
+def test_a_command_may_go_on_in_the_next_line_as_in_a_terminal(chat: Chat) -> None:
+    chat.servers.add_text("sh run \\\n  -i --rm \\\r\n  image")
+    assert chat.servers.rows()[0].place.endswith("sh run -i --rm image")
+
+
 @pytest.mark.parametrize(
     ("text", "names", "understood"),
     [
