@@ -10,6 +10,7 @@ import logging
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
@@ -346,7 +347,10 @@ def _of_words(words: list[str]) -> Found:
         env[assigned[1]] = assigned[2]
         words = words[1:]
     if len(words) == 1 and words[0].startswith(("http://", "https://")):
-        return Found(ServerConfig("", urlsplit(words[0]).hostname or "", address=words[0]), {})
+        name = ""
+        with suppress(ValueError):  # what is no address is refused as one
+            name = urlsplit(words[0]).hostname or ""
+        return Found(ServerConfig("", name, address=words[0]), {})
     words = [str(Path(each).expanduser()) if f"{each}/".startswith("~/") else each for each in words]
     name = next((each for each in words[1:] if not each.startswith("-")), words[0])
     return Found(ServerConfig("", PurePath(name).name, words[0], tuple(words[1:])), env)

@@ -205,6 +205,7 @@ def test_a_command_may_go_on_in_the_next_line_as_in_a_terminal(chat: Chat) -> No
         ("{}", 0, False),
         ("https://example.org/mcp", 1, True),
         ("http://example.org/mcp", 0, True),
+        ("https://[example.org/mcp", 0, True),
         ('{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"]}, "b": {"url": "https://b.example/"}}}', 2, True),
     ],
 )
