@@ -346,11 +346,12 @@ def _of_words(words: list[str]) -> Found:
     while len(words) > 1 and (assigned := _ASSIGNED.fullmatch(words[0])):
         env[assigned[1]] = assigned[2]
         words = words[1:]
-    if len(words) == 1 and words[0].startswith(("http://", "https://")):
+    scheme, separator, rest = words[0].partition("://")
+    if len(words) == 1 and scheme.lower() in ("http", "https") and separator:
         name = ""
         with suppress(ValueError):  # what is no address is refused as one
             name = urlsplit(words[0]).hostname or ""
-        return Found(ServerConfig("", name, address=words[0]), {})
+        return Found(ServerConfig("", name, address=f"{scheme.lower()}://{rest}"), {})
     words = [str(Path(each).expanduser()) if f"{each}/".startswith("~/") else each for each in words]
     name = next((each for each in words[1:] if not each.startswith("-")), words[0])
     return Found(ServerConfig("", PurePath(name).name, words[0], tuple(words[1:])), env)
