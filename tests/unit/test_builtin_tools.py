@@ -448,8 +448,9 @@ def test_within_one_place_redirects_are_followed(site: Any) -> None:
     assert asked[0][1] == base.removeprefix("http://")
     pages["/c"] = 302, {"Location": "/검색".encode().decode("latin-1")}, b""  # the bytes of UTF-8, as some write it
     pages["/d"] = 302, {"Location": "/\xe9"}, b""
-    pages["/%EA%B2%80%EC%83%89"] = pages["/%C3%A9"] = pages["/b"]
-    assert [fetch_child.fetched(f"{base}{each}", typed=True) for each in ("/c", "/d")] == ["here", "here"]
+    pages["/e"] = 302, {"Location": "/a page"}, b""
+    pages["/%EA%B2%80%EC%83%89"] = pages["/%C3%A9"] = pages["/a%20page"] = pages["/b"]
+    assert [fetch_child.fetched(f"{base}{each}", typed=True) for each in ("/c", "/d", "/e")] == ["here"] * 3
 
 
 def test_a_name_is_looked_up_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
