@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import socket
+import struct
 import threading
 import zlib
 from collections.abc import Iterator
@@ -133,6 +134,17 @@ def test_a_chosen_folder_is_listed_and_read(folder: Path) -> None:
     assert "Go on with start=" in long
     assert len(run("read_file", reach, path="notes/deep/b.txt", start=249_990).text) == 10
     assert all(run("read_file", reach, path="notes/a.md").outside for _ in range(1))
+
+
+def test_a_picture_is_read_whatever_its_kind_or_said_why_not(folder: Path) -> None:
+    row = bytes(5_400)  # black, of 24 bits a pixel
+    head = struct.pack("<2sIIIIiiHHIIiiII", b"BM", 54 + 1_800 * len(row), 0, 54, 40, 1_800, 1_800, 1, 24, *[0] * 6)
+    (folder / "large.bmp").write_bytes(head + row * 1_800)
+    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    found = run("read_file", Reach(folders=(folder,)), path="notes/large.bmp")
+    assert (found.text, [each[:4] for each in found.pictures]) == ("This file is a picture.", [b"\x89PNG"])
+    broken = run("read_file", Reach(folders=(folder,)), path="notes/broken.png")
+    assert (broken.text, broken.pictures) == ("Error: it cannot be read: picture_damaged", ())
 
 
 @pytest.mark.parametrize(
