@@ -130,6 +130,8 @@ def test_a_chosen_folder_is_listed_and_read(folder: Path) -> None:
     assert run("read_file", reach, path="notes/a.md").text == "three ducks"
     assert run("read_file", reach, path=str(folder / "a.md")).text == "three ducks"
     assert "Words of a page" in run("read_file", reach, path="deep/c.pdf").text
+    paged = run("read_file", reach, path="deep/c.pdf", first_page=2, last_page=3)
+    assert paged.text == "Error: pages are only of this chat's documents; use start"
     long = run("read_file", reach, path="notes/deep/b.txt").text
     assert "Go on with start=" in long
     assert len(run("read_file", reach, path="notes/deep/b.txt", start=249_990).text) == 10

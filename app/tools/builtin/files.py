@@ -130,6 +130,8 @@ def _read(arguments: Arguments, reach: Reach) -> ToolResult:
     path = _at(name, reach)
     if path.is_dir():
         raise Refusal("that is a folder; list it")
+    if first_page is not None:
+        raise Refusal("pages are only of this chat's documents; use start")
     pictures: list[bytes] = []
 
     def keep(data: bytes) -> str:
