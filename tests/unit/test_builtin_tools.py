@@ -135,6 +135,7 @@ def test_a_chosen_folder_is_listed_and_read(folder: Path) -> None:
     long = run("read_file", reach, path="notes/deep/b.txt").text
     assert "Go on with start=" in long
     assert len(run("read_file", reach, path="notes/deep/b.txt", start=249_990).text) == 10
+    assert run("read_file", reach, path="notes/deep/b.txt", start=250_000).text == "Error: it has 250000 characters"
     assert all(run("read_file", reach, path="notes/a.md").outside for _ in range(1))
 
 

@@ -156,6 +156,8 @@ def _number(arguments: Arguments, name: str) -> int | None:
 
 def _from(text: str, start: int) -> ToolResult:
     rest = text[start:]
+    if start and not rest:
+        raise Refusal(f"it has {len(text)} characters")
     if len(rest) <= LONGEST_RESULT:
         return ToolResult(rest, outside=True)
     end = start + LONGEST_RESULT - 200
