@@ -86,6 +86,11 @@ def test_the_time_in_two_zones() -> None:
         assert call("time", wrong, Reach()).failed
 
 
+def test_what_is_null_is_left_out() -> None:
+    result = call("time", '{"timezone": "Asia/Seoul", "at": null, "at_timezone": null}', Reach())
+    assert "Asia/Seoul" in result.text
+
+
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 @pytest.mark.parametrize(
     "arguments",
