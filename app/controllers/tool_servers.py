@@ -10,6 +10,7 @@ import logging
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
@@ -243,7 +244,7 @@ class ToolServersController(QObject):
         if text.startswith(("{", "[", '"', "/*", "//")):
             return self._add(parse_servers(text))
         try:
-            words = shlex.split(text)
+            words = shlex.split(re.sub(r"\\\r?\n", "", text))
         except ValueError:
             words = []
         if not words:
@@ -345,8 +346,12 @@ def _of_words(words: list[str]) -> Found:
     while len(words) > 1 and (assigned := _ASSIGNED.fullmatch(words[0])):
         env[assigned[1]] = assigned[2]
         words = words[1:]
-    if len(words) == 1 and words[0].startswith(("http://", "https://")):
-        return Found(ServerConfig("", urlsplit(words[0]).hostname or "", address=words[0]), {})
+    scheme, separator, rest = words[0].partition("://")
+    if len(words) == 1 and scheme.lower() in ("http", "https") and separator:
+        name = ""
+        with suppress(ValueError):  # what is no address is refused as one
+            name = urlsplit(words[0]).hostname or ""
+        return Found(ServerConfig("", name, address=f"{scheme.lower()}://{rest}"), {})
     words = [str(Path(each).expanduser()) if f"{each}/".startswith("~/") else each for each in words]
     name = next((each for each in words[1:] if not each.startswith("-")), words[0])
     return Found(ServerConfig("", PurePath(name).name, words[0], tuple(words[1:])), env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
@@ -10,6 +11,7 @@ _UNSEEN = ("script", "style", "noscript", "template", "svg", "math", "iframe", "
 _BLOCKS = (
     *("p", "div", "section", "article", "header", "footer", "main", "aside", "nav", "ul", "ol", "dl", "dt", "dd"),
     *("table", "tr", "blockquote", "pre", "figure", "figcaption", "form", "fieldset", "hr", "br", "address", "details"),
+    *("summary", "legend", "caption", "center", "menu", "dialog", "hgroup", "search"),
 )
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _MOST_LINKS = 300
@@ -26,6 +28,7 @@ class _Page(HTMLParser):
         self.title = ""
         self._pieces: list[str] = []
         self._base = base
+        self._has_base = False
         self._unseen = ""  # the element that is left out, and how many of its kind are open
         self._depth = 0
         self._preformatted = 0  # how many such elements are open
@@ -44,6 +47,7 @@ class _Page(HTMLParser):
         elif tag in _UNSEEN:
             self._unseen = tag
             self._depth = 1
+            self._pieces.append(dict(attributes).get("alttext") or "")  # what a formula says
         elif tag == "title":
             self._in_title = True
         elif tag in _BLOCKS or tag in _HEADINGS:
@@ -55,6 +59,10 @@ class _Page(HTMLParser):
             self._pieces.append(" | ")
         elif tag == "a":
             self._links.append(self._link(dict(attributes).get("href") or ""))
+        elif tag == "base" and not self._has_base and (start := dict(attributes).get("href")):
+            self._has_base = True
+            with suppress(ValueError):
+                self._base = urljoin(self._base, start.strip())
 
     def handle_endtag(self, tag: str) -> None:
         if self._unseen:

@@ -76,18 +76,14 @@ class LeftWords:
             return
         try:
             number, left = _from_json(read_small(self._file, _MOST_BYTES))
-            if not _was_put_back(stores, number):
+            restored = "SELECT 1 FROM notes WHERE name = 'left' AND value = ?"  # from a file that could not be deleted
+            if stores.database.row(restored, (number,)) is None:
                 _put_back(stores, number, left)
         except _DAMAGE as error:
             _log.warning("what an earlier run has left cannot be read: %s", type(error).__name__)
             return
         with suppress(OSError):
             self._file.unlink()
-
-
-def _was_put_back(stores: Stores, number: str) -> bool:
-    """Whether it was restored before, from a file that could not be deleted then."""
-    return stores.database.row("SELECT 1 FROM notes WHERE name = 'left' AND value = ?", (number,)) is not None
 
 
 def _put_back(stores: Stores, number: str, left: Left) -> None:

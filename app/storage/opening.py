@@ -132,15 +132,11 @@ def is_sound(path: Path) -> bool:
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
                 return attempt == 0
-            if is_busy(error) or (not is_damage(error) and not _is_senseless(error) and attempt == TRIES - 1):
+            is_senseless = error.sqlite_errorcode == sqlite3.SQLITE_ERROR  # of its header or schema; not of a disk
+            if is_busy(error) or (not is_damage(error) and not is_senseless and attempt == TRIES - 1):
                 raise
     rescue.read_through(path)
     return False
-
-
-def _is_senseless(error: sqlite3.DatabaseError) -> bool:
-    """Whether the error means an invalid header or schema; failing disks have other codes."""
-    return error.sqlite_errorcode == sqlite3.SQLITE_ERROR
 
 
 def _has_no_fault(path: Path, end: float) -> bool:

@@ -337,7 +337,9 @@ def checked(server: ServerConfig) -> ServerConfig:
         raise ServerFault(ServerProblem.TOO_MANY, str(_MOST_WORDS))
     if not (server.command + server.folder).isprintable() or any(each != storable(each) for each in words):
         raise ServerFault(ServerProblem.CHARACTERS, server.shown)
-    address = _in_ascii(server.address)
+    address = ""
+    with suppress(ValueError):
+        address = in_ascii(server.address)
     if server.address and not may_be_address(address):
         raise ServerFault(ServerProblem.ADDRESS, server.address[:_LONGEST_NAME])
     steering = tuple(each.partition("=")[0] for each in server.variables)
@@ -347,14 +349,6 @@ def checked(server: ServerConfig) -> ServerConfig:
                 raise ServerFault(ServerProblem.NAME, name[:_LONGEST_NAME])
     shown = cleaned(server.name, _LONGEST_NAME, lines=False) or PurePath(server.command).name or "server"
     return replace(server, name=shown, address=address)
-
-
-def _in_ascii(address: str) -> str:
-    """What cannot be is none."""
-    try:
-        return in_ascii(address)
-    except ValueError:
-        return ""
 
 
 def _parted(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

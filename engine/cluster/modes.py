@@ -73,13 +73,11 @@ def _forward_bytes(folder: Path) -> int:
     experts = max((whole(text, name, 0) for name in _EXPERTS), default=0)
     chosen = max((whole(text, name, 0) for name in _CHOSEN), default=0)
     share = chosen / experts if 0 < chosen < experts else 1.0
-    tensors = text_tensors(folder).items()
-    read = ((tensor.end - tensor.begin) * (share if _of_experts(name) else 1.0) for name, tensor in tensors)
+    read = (
+        (tensor.end - tensor.begin) * (share if {"experts", "switch_mlp"} & {*name.split(".")} else 1.0)
+        for name, tensor in text_tensors(folder).items()
+    )
     return int(sum(read))
-
-
-def _of_experts(name: str) -> bool:
-    return any(part in {"experts", "switch_mlp"} for part in name.split("."))
 
 
 def _text(config: JsonObject) -> JsonObject:

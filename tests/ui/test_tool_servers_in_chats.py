@@ -192,6 +192,17 @@ def test_a_command_is_read_as_in_a_terminal_where_it_names_the_home_folder(chat:
     assert chat.servers.rows()[0].place.endswith(f"sh serve {home}/notes '--file=~/a' {home} 'a~/b'")
 
 
+def test_an_address_may_begin_with_capitals(chat: Chat) -> None:
+    chat.servers.add_text("HTTPS://Example.org/MCP")
+    row = chat.servers.rows()[0]
+    assert (row.name, row.place) == ("example.org", "https://Example.org/MCP")
+
+
+def test_a_command_may_go_on_in_the_next_line_as_in_a_terminal(chat: Chat) -> None:
+    chat.servers.add_text("sh run \\\n  -i --rm \\\r\n  image")
+    assert chat.servers.rows()[0].place.endswith("sh run -i --rm image")
+
+
 @pytest.mark.parametrize(
     ("text", "names", "understood"),
     [
@@ -200,6 +211,7 @@ def test_a_command_is_read_as_in_a_terminal_where_it_names_the_home_folder(chat:
         ("{}", 0, False),
         ("https://example.org/mcp", 1, True),
         ("http://example.org/mcp", 0, True),
+        ("https://[example.org/mcp", 0, True),
         ('{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"]}, "b": {"url": "https://b.example/"}}}', 2, True),
     ],
 )

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import socket
+import struct
 import threading
 import zlib
 from collections.abc import Iterator
@@ -85,6 +86,11 @@ def test_the_time_in_two_zones() -> None:
         assert call("time", wrong, Reach()).failed
 
 
+def test_what_is_null_is_left_out() -> None:
+    result = call("time", '{"timezone": "Asia/Seoul", "at": null, "at_timezone": null}', Reach())
+    assert "Asia/Seoul" in result.text
+
+
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 @pytest.mark.parametrize(
     "arguments",
@@ -129,10 +135,24 @@ def test_a_chosen_folder_is_listed_and_read(folder: Path) -> None:
     assert run("read_file", reach, path="notes/a.md").text == "three ducks"
     assert run("read_file", reach, path=str(folder / "a.md")).text == "three ducks"
     assert "Words of a page" in run("read_file", reach, path="deep/c.pdf").text
+    paged = run("read_file", reach, path="deep/c.pdf", first_page=2, last_page=3)
+    assert paged.text == "Error: pages are only of this chat's documents; use start"
     long = run("read_file", reach, path="notes/deep/b.txt").text
     assert "Go on with start=" in long
     assert len(run("read_file", reach, path="notes/deep/b.txt", start=249_990).text) == 10
+    assert run("read_file", reach, path="notes/deep/b.txt", start=250_000).text == "Error: it has 250000 characters"
     assert all(run("read_file", reach, path="notes/a.md").outside for _ in range(1))
+
+
+def test_a_picture_is_read_whatever_its_kind_or_said_why_not(folder: Path) -> None:
+    row = bytes(5_400)  # black, of 24 bits a pixel
+    head = struct.pack("<2sIIIIiiHHIIiiII", b"BM", 54 + 1_800 * len(row), 0, 54, 40, 1_800, 1_800, 1, 24, *[0] * 6)
+    (folder / "large.bmp").write_bytes(head + row * 1_800)
+    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    found = run("read_file", Reach(folders=(folder,)), path="notes/large.bmp")
+    assert (found.text, [each[:4] for each in found.pictures]) == ("This file is a picture.", [b"\x89PNG"])
+    broken = run("read_file", Reach(folders=(folder,)), path="notes/broken.png")
+    assert (broken.text, broken.pictures) == ("Error: it cannot be read: picture_damaged", ())
 
 
 @pytest.mark.parametrize(
@@ -448,8 +468,9 @@ def test_within_one_place_redirects_are_followed(site: Any) -> None:
     assert asked[0][1] == base.removeprefix("http://")
     pages["/c"] = 302, {"Location": "/검색".encode().decode("latin-1")}, b""  # the bytes of UTF-8, as some write it
     pages["/d"] = 302, {"Location": "/\xe9"}, b""
-    pages["/%EA%B2%80%EC%83%89"] = pages["/%C3%A9"] = pages["/b"]
-    assert [fetch_child.fetched(f"{base}{each}", typed=True) for each in ("/c", "/d")] == ["here", "here"]
+    pages["/e"] = 302, {"Location": "/a page"}, b""
+    pages["/%EA%B2%80%EC%83%89"] = pages["/%C3%A9"] = pages["/a%20page"] = pages["/b"]
+    assert [fetch_child.fetched(f"{base}{each}", typed=True) for each in ("/c", "/d", "/e")] == ["here"] * 3
 
 
 def test_a_name_is_looked_up_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -497,6 +518,24 @@ def test_the_code_of_a_page_keeps_its_indentation() -> None:
     assert (
         text_of_page(html, "https://example.org/") == "As here:\n\ndef duck():\n    if  wet:\n\n\tswim()\n\nIt swims."
     )
+
+
+def test_the_links_of_a_page_start_where_it_says() -> None:
+    html = '<head><base target="_top"><base href="/api/"><base href="/not"></head><a href="list.html">Lists</a>'
+    assert text_of_page(html, "https://example.org/old/b") == "Lists <https://example.org/api/list.html>"
+
+
+def test_the_formulas_of_a_page_are_in_its_text() -> None:
+    html = '<p>Then <math alttext="E=mc^{2}"><mi>E</mi><mo>=</mo><mi>m</mi></math>, where <math><mi>m</mi></math>m is'
+    assert text_of_page(html, "https://example.org/") == "Then E=mc^{2}, where m is"
+
+
+def test_the_words_of_one_block_of_a_page_do_not_run_into_the_next() -> None:
+    html = (
+        "<center>Ducks</center>They swim.<details><summary>How?</summary>By foot.</details><legend>Name</legend>First"
+    )
+    text = " ".join(text_of_page(html, "https://example.org/").split())
+    assert text == "Ducks They swim. How? By foot. Name First"
 
 
 def test_consent_for_pages_is_for_a_host() -> None:

@@ -86,7 +86,7 @@ def fetched(address: str, *, typed: bool) -> str:
         if status in _REDIRECTS and (location := headers.get("location", "")):
             with suppress(UnicodeDecodeError):  # http.client has read the bytes as Latin-1; most are UTF-8
                 location = location.encode("latin-1").decode()
-            other = target_of(urljoin(target.address, location), typed=typed)
+            other = target_of(urljoin(target.address, location.replace(" ", "%20")), typed=typed)
             secured = other.scheme == "https" and (other.host, target.scheme) == (target.host, "http")
             if other.origin != target.origin and not (secured and (target.port, other.port) == (80, 443)):
                 raise Refusal(f"it leads to another place, which can be fetched by itself: {other.address}")

@@ -9,17 +9,14 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-from app.documents.pictures import kind_of
 from app.documents.problems import Refused
 from app.documents.reading import read_file as read_document
 from app.tools.builtin.documents import text_in
 from app.tools.builtin.tool import Arguments, BuiltIn, Reach, Refusal, described, named_as, text_of
 from app.tools.definitions import LONGEST_RESULT, ToolResult, cleaned
-from engine import open_plain
 
 _MOST_ENTRIES = 500
 _MOST_LOOKED_AT = 100_000
-_MOST_PICTURE_BYTES = 8 << 20
 _LONGEST_NAME = 255
 
 
@@ -133,17 +130,20 @@ def _read(arguments: Arguments, reach: Reach) -> ToolResult:
     path = _at(name, reach)
     if path.is_dir():
         raise Refusal("that is a folder; list it")
+    if first_page is not None:
+        raise Refusal("pages are only of this chat's documents; use start")
+    pictures: list[bytes] = []
+
+    def keep(data: bytes) -> str:
+        pictures.append(data)
+        return ""
+
     try:
-        with open_plain(path) as file:
-            head = file.read(1024)
-            if kind_of(head) in ("png", "jpeg"):
-                data = head + file.read(_MOST_PICTURE_BYTES)
-                return ToolResult("This file is a picture.", pictures=(data[:_MOST_PICTURE_BYTES],), outside=True)
-        text = read_document(path, reach.stop, lambda _share: None, _keep_none).text
+        text = read_document(path, reach.stop, lambda _share: None, keep).text
     except Refused as refused:
         raise Refusal(f"it cannot be read: {refused.why.value}") from None
-    except OSError as error:
-        raise Refusal(f"it cannot be read: {os.strerror(error.errno or 0)}") from None
+    if pictures:
+        return ToolResult("This file is a picture.", pictures=tuple(pictures), outside=True)
     return _from(text, start or 0)
 
 
@@ -156,15 +156,13 @@ def _number(arguments: Arguments, name: str) -> int | None:
 
 def _from(text: str, start: int) -> ToolResult:
     rest = text[start:]
+    if start and not rest:
+        raise Refusal(f"it has {len(text)} characters")
     if len(rest) <= LONGEST_RESULT:
         return ToolResult(rest, outside=True)
     end = start + LONGEST_RESULT - 200
     note = f"[There are {len(text)} characters; this is up to {end}. Go on with start={end}.]"
     return ToolResult(f"{text[start:end]}\n\n{note}", outside=True)
-
-
-def _keep_none(_data: bytes) -> str:
-    raise OSError
 
 
 _PATH = {"type": "string", "description": 'As listed, such as "folder/file.md"'}

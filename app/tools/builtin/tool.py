@@ -69,8 +69,8 @@ def _seen(name: str) -> str:
 
 
 def text_of(arguments: Arguments, name: str) -> str:
-    """A text of the arguments. Raises Refusal."""
-    value = arguments.get(name, "")
+    """A text of the arguments; some models write null for what they leave out. Raises Refusal."""
+    value = "" if arguments.get(name) is None else arguments[name]
     if not isinstance(value, str):
         raise Refusal(f"{name} must be a text")
     return value.strip()
