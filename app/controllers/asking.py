@@ -48,6 +48,7 @@ from app.tools.definitions import Tool, by_flat_name
 from app.view_models.attached import AttachedRow, attachments_of
 from app.view_models.model_list import PairState, PairView
 from app.view_models.tools import CallState, CallView, CanCall, steps_of
+from app.view_models.typed import as_message
 from engine import (
     EmptyConversation,
     Message,
@@ -151,7 +152,7 @@ class Asking(QObject):
 
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
-        words = storable(text).strip()
+        words = as_message(storable(text))
         attachments = attachments_of(attached)
         if not (words or attachments) or chat_id in self._replies.chats():
             return False
@@ -191,7 +192,7 @@ class Asking(QObject):
 
     def ask_quickly(self, text: str, done: Callable[[Asked], None], refused: Callable[[], None]) -> bool:
         """A question in a new chat that is not opened. False: it is refused at once, or one more is on its way."""
-        text = storable(text).strip()
+        text = as_message(storable(text))
         if not text or self.is_storing(_ASIDE) or not self.can_reply():
             return False
         self._models.leave_eyes()

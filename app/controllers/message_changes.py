@@ -19,6 +19,7 @@ from app.controllers.deletions import Deletions
 from app.storage import Asked, Attachments, Edit, EditKind, Storage, StoredMessage, Stores
 from app.storage.codec import storable
 from app.view_models.transcript import EditView, TranscriptMessage, TranscriptModel
+from app.view_models.typed import as_message
 from engine import MessageRole
 
 _USER = MessageRole.USER
@@ -131,7 +132,7 @@ class MessageChanges(QObject):
         if edit is None or message is None or not self._asking.is_free(message.chat_id):
             return False
         self._keeping.keep_due()  # before the change that drops it
-        text = storable(edit.text).strip()
+        text = as_message(storable(edit.text))
         attachments = self.attached(message_id)
         if not (text or attachments):
             return False
@@ -147,7 +148,7 @@ class MessageChanges(QObject):
             )
         elif then is Then.REPLY and message.role is _USER:
             self._ask_differently(message, edit, text, attachments)
-        elif text == message.text.strip() and attachments == message.attachments:
+        elif text == as_message(message.text) and attachments == message.attachments:
             self.cancel(message_id)
             self._go_on(message_id, then)
         else:

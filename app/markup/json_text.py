@@ -160,7 +160,8 @@ class ShownReply:
             return text
         if self._key == (growing, raw) and text is self._source and self._shown:
             return self._shown
-        if not text.startswith(self._source) or not growing:
+        goes_on = growing and self._key[0] and text.startswith(self._source)
+        if not goes_on:
             self._lines = Indented()
         self._source = text
         self._key = (growing, raw)

@@ -169,6 +169,22 @@ def test_what_is_sent_stays_until_it_is_stored(composer: Composer, qtbot: QtBot)
     assert (sent, composer.text()) == (["Hello", "Hello"], "and more")
 
 
+def test_indented_code_is_sent_as_it_is(tmp_path: Path, qtbot: QtBot) -> None:
+    code = "    def f(self):\n        return 1"
+    with open_app(tmp_path, qtbot) as app:
+        composer = app.window.composer
+        composer.send(f"\n{code}\n ")
+        composer.edit.insert_text("later")
+        app.wait_until_quiet(qtbot)
+        message = app.chats.transcript.messages[0]
+        assert (message.text, composer.text()) == (code, "later")
+        app.chats.edits.begin(message.id)
+        app.chats.edits.type(message.id, f"{code} + 1")
+        assert app.chats.edits.save(message.id)
+        app.wait_until_quiet(qtbot)
+        assert app.chats.transcript.messages[0].text == f"{code} + 1"
+
+
 def test_another_chat_can_send_while_one_is_being_stored(composer: Composer, qtbot: QtBot) -> None:
     composer.send_requested.disconnect()
     sent: list[str] = []

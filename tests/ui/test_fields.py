@@ -184,3 +184,12 @@ def test_a_longer_prompt_from_elsewhere_stays_as_long_as_it_was(qtbot: QtBot) ->
     QTest.keyClick(field, Qt.Key.Key_Delete)
     field.undo()
     assert field.text() == "x" * (LONGEST_PROMPT + 10)
+
+
+def test_spaces_that_hold_words_together_stay(qtbot: QtBot) -> None:
+    field = PromptField(Theme())
+    qtbot.addWidget(field)
+    field.set_value("100\u00a0km, «\u202foui\u202f»")
+    field.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClicks(field, "!")
+    assert field.text() == "100\u00a0km, «\u202foui\u202f»!"

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.views.transcript.message_footer import add_message_acts
 from app.views.widgets.message_edit import LONG_PASTE
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.fake_engine import Script
 
 
 def select_question(app: AppHarness) -> None:
@@ -36,6 +37,14 @@ def test_what_is_selected_is_quoted_below_what_is_written(app: AppHarness, qtbot
     assert composer.text() == "> Ducks\n>\n> and geese\n\nWhy?\n\n> Ducks\n>\n> and geese\n\n"
     composer.edit.undo()
     assert composer.text() == "> Ducks\n>\n> and geese\n\nWhy?"
+
+
+def test_quoted_code_keeps_its_indentation(app: AppHarness, qtbot: QtBot) -> None:
+    app.engine.scripts.append(Script(pieces=("```py\n    if a:\n        b\n```\n",)))
+    app.ask(qtbot, "Go")
+    app.transcript.selection.select_message(app.chats.transcript.messages[1].id)
+    app.transcript.quote_requested.emit()
+    assert app.window.composer.text() == "> if a:\n>     b\n\n"
 
 
 def test_a_long_quotation_is_attached(app: AppHarness, qtbot: QtBot) -> None:

@@ -108,6 +108,14 @@ def test_going_to_a_place_lights_its_row(window: SettingsWindow, harness: AppHar
         assert window.shown == place.page
 
 
+def test_a_row_that_comes_leaves_the_others_their_numbers(window: SettingsWindow) -> None:
+    """By these the palette remembers which were used."""
+    before = {(each.page, each.name): each.number for each in window.places()}
+    window.advanced.speculation.tokens_row.show()
+    after = {(each.page, each.name): each.number for each in window.places()}
+    assert before.items() < after.items()
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_how_this_machine_computes(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     monkeypatch.setattr(advanced, "can_use_openblas", lambda: there)

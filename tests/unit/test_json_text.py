@@ -179,3 +179,10 @@ def test_words_after_what_begins_like_json_are_shown_as_written(text: str) -> No
 @pytest.mark.parametrize("text", ['{"a": 1', '[{"name": "a b", "n":', '{"a": 1}\n{"b": 2}\n', '{"a": "x} y'])
 def test_json_without_words_after_it_is_on_lines(text: str) -> None:
     assert ShownReply().of(text, growing=False, raw=False).startswith(FENCE)
+
+
+def test_json_that_was_cut_short_goes_on_where_it_was() -> None:
+    shown = ShownReply()
+    shown.of('[{"na', growing=False, raw=False)
+    text = '[{"name": "a b", "c": "d e"'
+    assert shown.of(text, growing=True, raw=False) == ShownReply().of(text, growing=True, raw=False)

@@ -36,24 +36,26 @@ def places(pages: Mapping[str, QWidget], titles: Mapping[str, str]) -> list[Plac
     found = []
     for page, widget in pages.items():
         for number, (name, explanation, spot, control) in enumerate(_on_page(widget)):
-            found.append(Place(page, titles[page], name, explanation, number, spot, control))
+            if _is_there(spot, widget):
+                found.append(Place(page, titles[page], name, explanation, number, spot, control))
     return found
 
 
 def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
-    """Rows, headings, and named controls that are in no row. What is hidden says what is not so now."""
+    """Rows, headings, and named controls that are in no row, hidden ones, too: the others keep their numbers."""
     rows = page.findChildren(SettingRow)
-    for row in (each for each in rows if _is_there(each, page)):
+    for row in rows:
         yield row.name.text(), " ".join([row.explanation.text(), *_choices_of(row.control)]), row, row.control
     yield from _headings(page)
     for control in _controls_of(page):
-        free = _is_there(control, page) and not any(row.isAncestorOf(control) for row in rows)
+        free = not any(row.isAncestorOf(control) for row in rows)
         words = control.text() if isinstance(control, QAbstractButton) else ""
         if free and (name := control.accessibleName() or words):
             yield name, control.accessibleDescription(), control, control
 
 
 def _is_there(widget: QWidget, page: QWidget) -> bool:
+    """What is hidden says what is not so now."""
     above: QWidget | None = widget
     while above is not None and above is not page:
         if above.isHidden() and not (isinstance(above, Card) and above.shown_by_search):

@@ -26,6 +26,7 @@ from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.installed_list import ModelOffer
 from app.view_models.transcript import ReplyStatus
+from app.view_models.typed import after_message, as_message
 from app.views.shell.chat_tools import ChatToolsButton
 from app.views.shell.effort_button import EffortButton
 from app.views.shell.project_line import ProjectLine
@@ -138,8 +139,8 @@ class UnsentWords(QObject):
             self._drop_sent(text)
             # The input method may still hold text of the message that was just sent.
             QGuiApplication.inputMethod().reset()
-        elif text and (typed := self._texts.get(chat_id, "").lstrip()).startswith(text):
-            self._texts[chat_id] = typed[len(text) :].lstrip()
+        elif text and (typed := after_message(text, self._texts.get(chat_id, ""))) is not None:
+            self._texts[chat_id] = typed
             self.changed.emit(chat_id, self._texts[chat_id])  # all was kept once more when the chat was left
             self._say_waiting()
 
@@ -160,12 +161,12 @@ class UnsentWords(QObject):
         self.waiting_changed.emit({chat_id for chat_id, text in self._texts.items() if text.strip()})
 
     def _drop_sent(self, text: str) -> None:
-        now = self._field.text().lstrip()
-        if now.rstrip() == text:
+        typed = after_message(text, self._field.text())
+        if typed:
+            self._field.begin_with(typed)
+        elif typed is not None:
             self._field.clear()
             self.keep()
-        elif text and now.startswith(text):
-            self._field.begin_with(now[len(text) :].lstrip())
 
     def queue(self, rows: list[AttachedRow], *, after_stop: bool) -> None:
         """`after_stop`: the reply is being stopped already, and the message is sent all the same."""
@@ -193,7 +194,7 @@ class UnsentWords(QObject):
             self.due.emit()
         elif chat_id not in self._on_their_way:
             self._on_their_way.add(chat_id)
-            self.due_elsewhere.emit(chat_id, self._texts.get(chat_id, "").strip(), rows)
+            self.due_elsewhere.emit(chat_id, as_message(self._texts.get(chat_id, "")), rows)
 
 
 def _joined(earlier: str, later: str) -> str:
@@ -617,7 +618,7 @@ class Composer(Translated, QWidget):
         self._show_button()
 
     def _submit(self) -> None:
-        text = self.text().strip()
+        text = as_message(self.text())
         if self._generating and self._chats is not None and self._can_submit(text):
             stopping = self._chats.replies.is_stopping(self._chats.chat_id)
             self.unsent.queue(self.attached_rows(), after_stop=stopping)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from textwrap import dedent
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QActionGroup
@@ -84,7 +85,7 @@ class MessageActions(QObject):
 
     def quote(self) -> None:
         """Put what is selected into the composer, to ask about it."""
-        text = self._view.copier.selected_text().strip()
+        text = dedent(self._view.copier.selected_text()).strip()
         self._view.selection.clear()
         self._chats.chat_wanted.emit()
         self._window.composer.quote(text)

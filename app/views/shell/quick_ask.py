@@ -23,6 +23,7 @@ from app.controllers.changes import KEEP_DELAY_MS
 from app.controllers.quick_ask import QuickQuestions
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.transcript import TranscriptModel
+from app.view_models.typed import as_message
 from app.views.link_dialog import ask_to_open
 from app.views.shell.type_anywhere import TypeAnywhere
 from app.views.transcript import TranscriptView
@@ -109,7 +110,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             self._asides.keep_unsent(text)
 
     def _is_asked(self, text: str) -> bool:
-        return self._asking and text.strip() == self._asked
+        return self._asking and as_message(text) == self._asked
 
     def take_words(self) -> str:
         """Return the typed text and clear the field, to continue elsewhere."""
@@ -125,7 +126,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         return any(message.under_way for message in self.model.messages)
 
     def _submit(self) -> None:
-        text = self.edit.text().strip()
+        text = as_message(self.edit.text())
         if not text or self._asking:
             return
         self.keep_unsent()
@@ -139,7 +140,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         if chat_id:
             self._chat_id = chat_id
             self._look()
-            if self.edit.text().strip() == text:
+            if as_message(self.edit.text()) == text:
                 self.edit.set_text("")
                 self.keep_unsent()
         elif self.edit.document().isEmpty():  # the field was cleared for what goes on in a chat

@@ -18,7 +18,8 @@ class LongText(QPlainTextEdit):
 
     def text(self) -> str:
         if not long_lines.has_cuts(self.document()):
-            return self.toPlainText()
+            raw = self.document().toRawText()  # `toPlainText` has no no-break spaces
+            return raw.replace("\u2029", "\n").replace(long_lines.LINE_SEPARATOR, "\n")
         return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
 
     def set_text(self, text: str) -> None:
