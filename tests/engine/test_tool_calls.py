@@ -240,6 +240,13 @@ def test_a_call_that_a_limit_cuts_is_text(caller_folder: Path, tmp_path: Path, p
         assert reply.unread_calls == cut
 
 
+def test_a_call_that_repeats_a_mark_is_not_searched_for_ever(caller_folder: Path, tmp_path: Path) -> None:
+    """mlx-lm's pattern begins again at each mark, in one step that nothing else ends; such a call is text."""
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), "glm47")
+    with pytest.raises(TimeoutError):
+        model.tokenizer.tool_parser(f"look{'<arg_key>at</arg_key><arg_value>' * 1000}", [])
+
+
 def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder: Path, tmp_path: Path) -> None:
     answer = "{% if m.role == 'tool' %}{{ m.get('name') or m.role }}={{ m.tool_call_id }} {% endif %}"
     ids = "{% for c in m.tool_calls or [] %}{{ c.id }} {% endfor %}"
