@@ -189,13 +189,10 @@ class Sampler:
         return self._filtered(logprobs, position, self._sampling) * (1.0 / self._sampling.temperature)
 
     def _filtered(self, logprobs: mx.array, position: int, sampling: Sampling) -> mx.array:
-        return filtered(logprobs, sampling, self._xtc_uniforms(position, logprobs.shape[0]), self._spared)
-
-    def _xtc_uniforms(self, position: int, rows: int) -> mx.array | None:
-        """XTC's uniform draws (rows, 1); None if its probability is 0."""
-        if self._sampling.xtc_probability <= 0:
-            return None
-        return keyed_uniform(self._seed ^ _COIN_OF_XTC, position, rows)
+        uniforms = None
+        if sampling.xtc_probability > 0:
+            uniforms = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, logprobs.shape[0])
+        return filtered(logprobs, sampling, uniforms, self._spared)
 
     def _processed(self, logits: mx.array, draft: Draft) -> mx.array:
         """`logits` with bias and penalties, in their own precision."""

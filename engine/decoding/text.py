@@ -56,10 +56,6 @@ OnText = Callable[[str, int], None]  # a text, and the number of tokens before i
 Spelling = Callable[[int], bytes]  # the text of a token by itself
 
 
-def _no_matter(_text: str, _before: int) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The tokens that a reply continues."""
@@ -77,7 +73,7 @@ class Prompt:
 
 
 def prompt_tokens(
-    request: Request, model: LoadedModel, aborted: Question = never, on_text: OnText = _no_matter
+    request: Request, model: LoadedModel, aborted: Question = never, on_text: OnText = lambda _text, _before: None
 ) -> list[int]:
     """The tokens that the reply continues. Raises Aborted soon after `aborted` returns True.
 
@@ -271,7 +267,7 @@ def _with_template(
     request: Request,
     model: LoadedModel,
     aborted: Question,
-    on_text: OnText = _no_matter,
+    on_text: OnText = lambda _text, _before: None,
     *,
     announced: bool,
     unfinished: bool = False,
@@ -529,7 +525,7 @@ class TextDecoder:
         model = self._model
         begun = self._kind is SpanKind.THINKING
         opens = tuple(model.tokenizer.think_start_tokens)
-        text = partial(_kept_text, model)
+        text = partial(_text_of, model)
         may_open = may_open or grammar is None or grammar.opener is not None
         thinking = ThinkingMarkers(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
@@ -651,20 +647,14 @@ def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
     return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("", "")
 
 
-def _kept_text(model: LoadedModel, token: int) -> bytes:
+def _text_of(model: LoadedModel, token: int) -> bytes:
     """The text of each token, cached for all replies of a model: every token is looked up while a reply thinks."""
     texts: dict[int, bytes] = model.beside.setdefault(_TEXTS, {})
-    if (text := texts.get(token)) is None:
-        text = texts[token] = _text_of(model, token)
-    return text
-
-
-def _text_of(model: LoadedModel, token: int) -> bytes:
-    if not 0 <= token < model.logit_width:
-        return b""  # NO_TOKEN, or an id that only the draft has
-    with suppress(Exception):  # some tokenizers raise for the output layer's padding
-        return str(model.tokenizer.decode([token])).encode()
-    return b""
+    if token not in texts:
+        texts[token] = b""  # of NO_TOKEN, and ids that only the draft has
+        with suppress(Exception):  # some tokenizers raise for the output layer's padding
+            texts[token] = str(model.tokenizer.decode([token])).encode() if 0 <= token < model.logit_width else b""
+    return texts[token]
 
 
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:
