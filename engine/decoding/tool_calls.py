@@ -97,7 +97,7 @@ class ToolSyntax:
 
 def _call(parsed: Mapping[str, Any]) -> ToolCall:
     name = parsed["name"]
-    arguments = parsed.get("arguments")
+    arguments = parsed.get("arguments", parsed.get("parameters"))  # as they are called in the tool's definition
     if not isinstance(name, str) or not name:
         raise ValueError("a call without a name")
     if isinstance(arguments, str):
