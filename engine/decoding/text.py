@@ -363,7 +363,7 @@ def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: 
 
 def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
     """Each call in a turn of its own, with its answer. A later turn may have calls of the same ids."""
-    moved: list[Message] = []  # answers that stand after their calls already
+    moved: list[Message] = []  # answers that follow their calls already
     for at, message in enumerate(messages):
         if message.role is not MessageRole.TOOL:
             moved = []
