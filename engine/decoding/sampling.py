@@ -66,7 +66,8 @@ class Sampler:
         self._bias = _bias(sampling, vocabulary)
         self._noises: dict[int, mx.array] = {}  # noise that this round's draft used, by position
         # How often each token occurs in the prefix (vocabulary,); None unless a penalty needs it.
-        self._counts = _counted(mx.zeros(vocabulary), prefix) if _penalises(sampling) else None
+        penalises = sampling.repetition_penalty != 1 or sampling.presence_penalty or sampling.frequency_penalty
+        self._counts = _counted(mx.zeros(vocabulary), prefix) if penalises else None
 
     def draw(self, logits: mx.array, position: int, ahead: mx.array | None = None) -> mx.array:
         """The tokens at `position`, `position + 1`, …, one for each row of `logits` (rows, vocabulary).
@@ -189,13 +190,10 @@ class Sampler:
         return self._filtered(logprobs, position, self._sampling) * (1.0 / self._sampling.temperature)
 
     def _filtered(self, logprobs: mx.array, position: int, sampling: Sampling) -> mx.array:
-        return filtered(logprobs, sampling, self._xtc_uniforms(position, logprobs.shape[0]), self._spared)
-
-    def _xtc_uniforms(self, position: int, rows: int) -> mx.array | None:
-        """XTC's uniform draws (rows, 1); None if its probability is 0."""
-        if self._sampling.xtc_probability <= 0:
-            return None
-        return keyed_uniform(self._seed ^ _COIN_OF_XTC, position, rows)
+        uniforms = None
+        if sampling.xtc_probability > 0:
+            uniforms = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, logprobs.shape[0])
+        return filtered(logprobs, sampling, uniforms, self._spared)
 
     def _processed(self, logits: mx.array, draft: Draft) -> mx.array:
         """`logits` with bias and penalties, in their own precision."""
@@ -314,10 +312,6 @@ def _fit(logits: mx.array, vocabulary: int) -> mx.array:
     if extra > 0:
         return mx.pad(logits, [(0, 0), (0, extra)], constant_values=-mx.inf)
     return logits[:, :vocabulary]
-
-
-def _penalises(sampling: Sampling) -> bool:
-    return sampling.repetition_penalty != 1 or sampling.presence_penalty != 0 or sampling.frequency_penalty != 0
 
 
 def _bias(sampling: Sampling, vocabulary: int) -> mx.array | None:

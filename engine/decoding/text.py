@@ -59,10 +59,6 @@ OnText = Callable[[str, int], None]  # a text, and the number of tokens before i
 Spelling = Callable[[int], bytes]  # the text of a token by itself
 
 
-def _no_matter(_text: str, _before: int) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The tokens that a reply continues."""
@@ -80,7 +76,7 @@ class Prompt:
 
 
 def prompt_tokens(
-    request: Request, model: LoadedModel, aborted: Question = never, on_text: OnText = _no_matter
+    request: Request, model: LoadedModel, aborted: Question = never, on_text: OnText = lambda _text, _before: None
 ) -> list[int]:
     """The tokens that the reply continues. Raises Aborted soon after `aborted` returns True.
 
@@ -274,7 +270,7 @@ def _with_template(
     request: Request,
     model: LoadedModel,
     aborted: Question,
-    on_text: OnText = _no_matter,
+    on_text: OnText = lambda _text, _before: None,
     *,
     announced: bool,
     unfinished: bool = False,
@@ -551,7 +547,7 @@ class TextDecoder:
         self._fresh = not within and bool(self._opens)
         self._tools = tools
         self._several_calls = several_calls
-        self._calling = False  # the held text begins with the marker of a call
+        self._calling: ToolSyntax | None = None  # if set, the held text begins with the marker of a call
         self.stopped = False  # a stop string was found; all later text is dropped
         self.stop = ""  # that string
         self.unread_calls = 0  # calls that could not be parsed and became text
@@ -567,7 +563,7 @@ class TextDecoder:
         model = self._model
         begun = self._kind is SpanKind.THINKING
         opens = tuple(model.tokenizer.think_start_tokens)
-        text = partial(_kept_text, model)
+        text = partial(_text_of, model)
         may_open = may_open or grammar is None or grammar.opener is not None
         thinking = ThinkingMarkers(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
@@ -583,7 +579,7 @@ class TextDecoder:
         spans = self._take(self._detokenizer.last_segment)
         if not self.stopped and self._held:
             chars = len(self._held)
-            spans.extend(self._end_of_call(chars, cut=cut) if self._calling else self._span(chars))
+            spans.extend(self._end_of_call(self._calling, chars, cut=cut) if self._calling else self._span(chars))
         return spans
 
     def _take(self, text: str) -> list[TextSpan]:
@@ -594,12 +590,12 @@ class TextDecoder:
         spans: list[TextSpan] = []
         while (found := self._first_marker()) is not None:
             at, marker = found
-            if self._calling:
-                spans.extend(self._end_of_call(at + len(marker)))
+            if self._calling is not None:
+                spans.extend(self._end_of_call(self._calling, at + len(marker)))
                 continue
             spans.extend(self._span(at))
             if self._tools is not None and marker == self._tools.start:
-                self._calling = True
+                self._calling = self._tools
                 continue
             self._drop(len(marker))
             if marker in self._stops:
@@ -609,21 +605,19 @@ class TextDecoder:
                 return spans
             self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
             self._fresh = True
-        if self._calling:
+        if self._calling is not None:
             return spans
         certain = len(self._held) - _possible_start(self._held, self._markers())
         spans.extend(self._span(certain))
         return spans
 
-    def _end_of_call(self, chars: int, *, cut: bool = False) -> list[TextSpan]:
+    def _end_of_call(self, tools: ToolSyntax, chars: int, *, cut: bool = False) -> list[TextSpan]:
         """Parse the first `chars` characters of the held text, which begin with the marker of a call.
 
         `cut`: without the marker of its end, where there is one. Some parsers would leave out what is missing.
         """
-        self._calling = False
-        if self._tools is None:
-            raise RuntimeError("a call without tools")
-        calls = () if cut and self._tools.end else self._tools.calls_in(self._held[:chars])
+        self._calling = None
+        calls = () if cut and tools.end else tools.calls_in(self._held[:chars])
         if not calls:
             self.unread_calls += 1
             return self._span(chars)
@@ -637,15 +631,15 @@ class TextDecoder:
         return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
 
     def _markers(self) -> tuple[str, ...]:
-        if self._tools is not None and self._calling:
-            return (self._tools.end,) if self._tools.end else ()
+        if self._calling is not None:
+            return (self._calling.end,) if self._calling.end else ()
         marker = self._closes if self._kind is SpanKind.THINKING else self._opens
         call = self._tools.start if self._tools is not None and self._kind is SpanKind.ANSWER else ""
         unsaid = self._model.unsaid if self._kind is SpanKind.ANSWER else ()
         return (*self._stops, *(each for each in (marker, call) if each), *unsaid)
 
     def _first_marker(self) -> tuple[int, str] | None:
-        begin = len(self._tools.start) if self._tools is not None and self._calling else 0
+        begin = 0 if self._calling is None else len(self._calling.start)
         found = [(at, marker) for marker in self._markers() if (at := self._held.find(marker, begin)) >= 0]
         return min(found, key=lambda pair: (pair[0], -len(pair[1]))) if found else None
 
@@ -689,20 +683,14 @@ def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
     return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("", "")
 
 
-def _kept_text(model: LoadedModel, token: int) -> bytes:
+def _text_of(model: LoadedModel, token: int) -> bytes:
     """The text of each token, cached for all replies of a model: every token is looked up while a reply thinks."""
     texts: dict[int, bytes] = model.beside.setdefault(_TEXTS, {})
-    if (text := texts.get(token)) is None:
-        text = texts[token] = _text_of(model, token)
-    return text
-
-
-def _text_of(model: LoadedModel, token: int) -> bytes:
-    if not 0 <= token < model.logit_width:
-        return b""  # NO_TOKEN, or an id that only the draft has
-    with suppress(Exception):  # some tokenizers raise for the output layer's padding
-        return str(model.tokenizer.decode([token])).encode()
-    return b""
+    if token not in texts:
+        texts[token] = b""  # of NO_TOKEN, and ids that only the draft has
+        with suppress(Exception):  # some tokenizers raise for the output layer's padding
+            texts[token] = str(model.tokenizer.decode([token])).encode() if 0 <= token < model.logit_width else b""
+    return texts[token]
 
 
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:

@@ -97,7 +97,7 @@ class ToolSyntax:
 
 def _call(parsed: Mapping[str, Any]) -> ToolCall:
     name = parsed["name"]
-    arguments = parsed.get("arguments")
+    arguments = parsed.get("arguments", parsed.get("parameters"))  # as they are called in the tool's definition
     if not isinstance(name, str) or not name:
         raise ValueError("a call without a name")
     if isinstance(arguments, str):
@@ -109,12 +109,8 @@ def _call(parsed: Mapping[str, Any]) -> ToolCall:
     # allow_nan: a number beyond a double, such as 1e999, would be written as invalid JSON.
     written = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
     (name + written).encode()  # raises for half of a surrogate pair, with which no reply could be sent
-    return ToolCall(_call_id(), name, written)
-
-
-def _call_id() -> str:
-    """An id of nine letters or digits: Mistral's templates accept no other."""
-    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(9))
+    letters = (secrets.choice(string.ascii_letters + string.digits) for _ in range(9))  # as Mistral's templates want it
+    return ToolCall("".join(letters), name, written)
 
 
 def call_as_dict(call: ToolCall) -> dict[str, Any]:

@@ -138,8 +138,8 @@ class StopRule:
 
     def would_draft(self, probabilities: Sequence[float]) -> int:
         """Number of tokens that this rule keeps of a draft with these probabilities."""
-        goes_on = (self.goes_on(probabilities[:count]) for count in range(1, len(probabilities)))
-        return next((count for count, more in enumerate(goes_on, start=1) if not more), len(probabilities))
+        counts = range(1, len(probabilities))
+        return next((each for each in counts if not self.goes_on(probabilities[:each])), len(probabilities))
 
     def chance(self, probabilities: Sequence[float]) -> float:
         """P(all accepted) of tokens with these probabilities."""

@@ -106,7 +106,9 @@ def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, 
         for reading in readings if reply is not None else ():
             assert reply is not None
             yield from _asked(reading, main, draft, reply, accepted[reading.name])
-        readings = [reading for reading in readings if not _is_much_worse(accepted[reading.name], accepted[""])]
+        if len(accepted[""]) >= _LEAST_PLACES:
+            least = _HOPE * sum(accepted[""])
+            readings = [reading for reading in readings if sum(accepted[reading.name]) >= least]
     own = accepted.pop("")
     if len(own) < _LEAST_PLACES:
         return None
@@ -162,11 +164,6 @@ def _asked(reading: Reading, main: LoadedModel, draft: LoadedModel, reply: _Repl
             proposer.commit(reply.tokens[end : end + STRIDE])
         accepted.append(common_prefix(drafted[:LONGEST], reply.tokens[end:]))
         fed = end - 1
-
-
-def _is_much_worse(other: Sequence[int], own: Sequence[int]) -> bool:
-    """Whether the other reading is dropped because it has too few accepted tokens."""
-    return len(own) >= _LEAST_PLACES and sum(other) < _HOPE * sum(own)
 
 
 def gain_of(other: Sequence[int], own: Sequence[int]) -> float:

@@ -197,16 +197,13 @@ class Drafting:
 
     def catch_up(self, sequence: TokenSequence) -> bool:
         """Have a proposer prefill a chunk of its uncached tokens, if the request fixed the draft; False if none did."""
-        for proposer, offer in self._lagging(sequence):
+        for proposer, offer in self.lagging(sequence):
             if self._read(proposer, offer, sequence.tokens).behind < offer.behind:
                 return True
         return False
 
-    def has_to_catch_up(self, sequence: TokenSequence) -> bool:
-        """Whether `catch_up` would prefill anything."""
-        return bool(self._lagging(sequence))
-
-    def _lagging(self, sequence: TokenSequence) -> list[tuple[Guarded, Offer]]:
+    def lagging(self, sequence: TokenSequence) -> list[tuple[Guarded, Offer]]:
+        """The proposers for which `catch_up` would prefill anything, with their offers."""
         if not self._controller.insists or sequence.in_flight is not None:
             return []
         self.pass_hidden_states(sequence)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
@@ -22,6 +23,7 @@ from transformers.utils.chat_parsing import ResponseParser, content_parsers
 from transformers.utils.chat_parsing.response_templates import load_response_template
 
 _SEARCH_S = 0.1  # of processor time
+_PARSING_S = 0.5  # by a pattern of mlx-lm's
 _MOST_FIELDS = 16
 _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
 # By added tokens that no other family has all of: what opens and closes thinking, and the marks around answers.
@@ -76,6 +78,8 @@ def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
 
     Returns the marks around answers, which are no part of them.
     """
+    if tokenizer.has_tool_calling:
+        _limit_patterns(sys.modules[tokenizer.tool_parser.__module__])
     added = tokenizer.get_added_vocab()
     declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
     if declared is None and "<|channel|>" in added:
@@ -142,9 +146,17 @@ def _patterns(part: Any) -> Iterator[str]:
         yield from _patterns(value)
 
 
-def _limited(pattern: Any) -> Any:
+def _limited(pattern: Any, limit_s: float = _SEARCH_S) -> Any:
     """A pattern, if there is one, whose searches have a time limit."""
-    return pattern and SimpleNamespace(search=partial(pattern.search, timeout=_SEARCH_S))
+    ways = ("search", "match", "findall", "finditer")
+    return pattern and SimpleNamespace(**{way: partial(getattr(pattern, way), timeout=limit_s) for way in ways})
+
+
+def _limit_patterns(parser: ModuleType) -> None:
+    """MEASURED: a call of 140,000 characters that repeats a mark takes mlx-lm's a minute, in one step."""
+    for name, value in vars(parser).items():
+        if isinstance(value, regex.Pattern):
+            setattr(parser, name, _limited(value, _PARSING_S))
 
 
 class DeclaredCalls:

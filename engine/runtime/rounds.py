@@ -171,7 +171,7 @@ class Rounds:
     @property
     def lags(self) -> bool:
         """Whether a fixed draft has uncached tokens, once the first token is posted."""
-        return bool(self._output.tokens) and self.drafting.has_to_catch_up(self._sequence)
+        return bool(self._output.tokens and self.drafting.lagging(self._sequence))
 
     def catch_up(self) -> bool:
         """Have the fixed draft prefill a chunk; False if it has no uncached tokens."""

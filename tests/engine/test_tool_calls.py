@@ -88,6 +88,7 @@ LOOKED = ("look", '{"at": "the sky"}')
         (SAID.removesuffix("\n</tool_call>"), "|", [LOOKED]),
         (f"<think>{SAID}</think>{SAID}", "|", [LOOKED]),
         ('<tool_call>{"name": "look", "arguments": null}</tool_call>', "|", [("look", "{}")]),
+        (SAID.replace("arguments", "parameters"), "|", [LOOKED]),
         ("<tool_call>no call</tool_call> so", "<tool_call>no call</tool_call> so", []),
         ('<tool_call>{"name": "look"', '<tool_call>{"name": "look"', []),
         ('<tool_call>{"name": 1}</tool_call>', '<tool_call>{"name": 1}</tool_call>', []),
@@ -104,6 +105,7 @@ LOOKED = ("look", '{"at": "the sky"}')
         "no end",
         "thought",
         "null",
+        "parameters",
         "no json",
         "cut",
         "no name",
@@ -238,6 +240,13 @@ def test_a_call_that_a_limit_cuts_is_text(caller_folder: Path, tmp_path: Path, p
         spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish(cut=cut)
         assert [(span.call is None, span.text == text) for span in spans] == [(cut, cut)]
         assert reply.unread_calls == cut
+
+
+def test_a_call_that_repeats_a_mark_is_not_searched_for_ever(caller_folder: Path, tmp_path: Path) -> None:
+    """mlx-lm's pattern begins again at each mark, in one step that nothing else ends; such a call is text."""
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), "glm47")
+    with pytest.raises(TimeoutError):
+        model.tokenizer.tool_parser(f"look{'<arg_key>at</arg_key><arg_value>' * 1000}", [])
 
 
 def test_kimis_calls_are_told_by_tool_and_number_as_it_writes_them(caller_folder: Path, tmp_path: Path) -> None:
