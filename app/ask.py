@@ -51,7 +51,7 @@ def run_command(arguments: list[str]) -> int:
     paths = Paths.for_user(options.profile_dir)
     settings = Settings(paths.settings, paths.hub_token, only_reads=True)
     pair = _pair(settings, options.model, options.draft)
-    models = _folders(*pair)
+    models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
         served = [f"--decoder={DECODER}", *_as_in_settings(settings), *_installed(settings, paths)]
         return run_command_line(["serve", *models, *served, *rest])
@@ -122,11 +122,11 @@ def _named(settings: Settings, name: str) -> str:
     return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)
 
 
-def _folders(main: str, draft: str) -> list[str]:
+def _folders(main: str, draft: str, *, is_named: bool) -> list[str]:
+    """As in the window, nothing drafts where the draft of the settings is not there any more."""
     found = ["--model", from_setting(main, _STARTER / "main")]
-    if draft:
-        found += ["--draft", from_setting(draft, _STARTER / "draft")]
-    return found
+    folder = from_setting(draft, _STARTER / "draft")
+    return [*found, "--draft", folder] if folder and (is_named or Path(folder).is_dir()) else found
 
 
 def _as_in_settings(settings: Settings) -> list[str]:

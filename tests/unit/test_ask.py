@@ -13,7 +13,7 @@ import pytest
 
 from app import ask as asking
 from app.__main__ import main
-from app.ask import _installed, _message, _pair, _parsed, _passed_on, _request
+from app.ask import _folders, _installed, _message, _pair, _parsed, _passed_on, _request
 from app.settings import STARTER_EYES, STARTER_FOLDER, STARTER_MOST_TOKENS, Settings
 from app.system.paths import Paths
 from tests.architecture.project import ROOT
@@ -134,6 +134,13 @@ def test_programs_may_have_the_models_of_lm_studio_too(tmp_path: Path, monkeypat
     """As the server of the window serves them."""
     monkeypatch.setenv("HOME", str(tmp_path))
     assert f"--models={tmp_path}/.lmstudio/models" in _installed(stored(tmp_path), Paths.for_user(tmp_path))
+
+
+def test_a_draft_of_the_settings_that_is_not_there_any_more_is_left_out(tmp_path: Path) -> None:
+    assert _folders("/m/Main-8B", "/m/Draft-1B", is_named=False) == ["--model", "/m/Main-8B"]
+    assert _folders("/m/Main-8B", "/m/Draft-1B", is_named=True)[2:] == ["--draft", "/m/Draft-1B"]
+    assert _folders("/m/Main-8B", str(tmp_path), is_named=False)[2:] == ["--draft", str(tmp_path)]
+    assert _folders(STARTER_FOLDER, "", is_named=True)[2:] == []
 
 
 def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
