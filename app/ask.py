@@ -64,18 +64,24 @@ def run_command(arguments: list[str]) -> int:
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Words and options of `ask` in any order."""
-    parser, ask = _parsers()
-    if arguments[:1] == ["ask"]:
-        return ask.parse_known_intermixed_args(arguments[1:])
-    return parser.parse_known_args(arguments)
+    command, *rest = arguments
+    parser = argparse.ArgumentParser(prog=f"hunch {command}", allow_abbrev=False)
+    parser.set_defaults(command=command)
+    parser.add_argument("--model", default="", help="a folder, or the name of one that was used in Hunch")
+    parser.add_argument("--draft", help='likewise; "none" for none')
+    parser.add_argument("--profile-dir", type=Path, help="where chats, settings and models are kept")
+    if command == "serve":
+        parser.description = (
+            "Serve other programs on this machine. Further options are those of `python -m engine serve`,"
+        )
+        parser.description += " such as --port N, --ttl S and --api-key-file FILE."
+        return parser.parse_known_args(rest)
+    parser.description = "Write one reply to TEXT."
+    _add_options_of_ask(parser)
+    return parser.parse_known_intermixed_args(rest)
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """Of both commands, and of `ask` alone."""
-    parser = argparse.ArgumentParser(prog="hunch", allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True)
-    ask = commands.add_parser("ask", allow_abbrev=False, help="write one reply to TEXT")
-    ask.set_defaults(command="ask")
+def _add_options_of_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("text", nargs="*", metavar="TEXT", help='"-" stands for what comes by stdin, as no TEXT does')
     for option, values in _OF_ENGINE.items():
         if values:
@@ -89,13 +95,6 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     ask.add_argument(
         "--folder", action="append", default=[], metavar="PATH", help="what list_folder and read_file read"
     )
-    more = "further options are those of `python -m engine serve`, such as --port N, --ttl S and --api-key-file FILE"
-    serve = commands.add_parser("serve", allow_abbrev=False, help="serve other programs on this machine", epilog=more)
-    for command in (ask, serve):
-        command.add_argument("--model", default="", help="a folder, or the name of one that was used in Hunch")
-        command.add_argument("--draft", help='likewise; "none" for none')
-        command.add_argument("--profile-dir", type=Path, help="where chats, settings and models are kept")
-    return parser, ask
 
 
 def _passed_on(options: argparse.Namespace) -> list[str]:
