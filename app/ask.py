@@ -49,7 +49,7 @@ _STDIN = "-"
 def run_command(arguments: list[str]) -> int:
     options, rest = _parsed(arguments)
     paths = Paths.for_user(options.profile_dir)
-    settings = Settings(paths.settings, paths.hub_token, only_reads=True)
+    settings = Settings(paths.settings, paths.hub_token, writer=None)
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
