@@ -14,6 +14,7 @@ import json
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
+from itertools import takewhile
 from pathlib import Path
 
 from app.controllers.chat_options import kv_bits_of, resolve
@@ -78,7 +79,10 @@ def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         return parser.parse_known_args(rest)
     parser.description = "Write one reply to TEXT."
     _add_options_of_ask(parser)
-    return parser.parse_known_intermixed_args(rest)
+    ours = list(takewhile(lambda each: each != "--", rest))  # argparse refuses words with dashes after it, too
+    options, passed_on = parser.parse_known_intermixed_args(ours)
+    options.text += rest[len(ours) + 1 :]
+    return options, passed_on
 
 
 def _add_options_of_ask(ask: argparse.ArgumentParser) -> None:

@@ -80,6 +80,11 @@ def test_words_and_options_may_come_in_any_order(arguments: str) -> None:
     assert _passed_on(options) == ["--json", "--seed=3"]
 
 
+def test_all_after_two_dashes_are_words() -> None:
+    options, rest = _parsed(["ask", "--json", "--", "--amend", "--json", "do"])
+    assert (options.text, _passed_on(options), rest) == (["--amend", "--json", "do"], ["--json"], [])
+
+
 def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
     values: dict[str, object] = {"system_prompt": "Short.", "speculation_mode": "fixed", "speculation_tokens": 3}
     values["kv_bits"] = "8"
