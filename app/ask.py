@@ -54,7 +54,9 @@ def run_command(arguments: list[str]) -> int:
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
-        served = [f"--decoder={DECODER}", *_as_in_settings(settings), *_installed(settings, paths)]
+        served = [f"--decoder={DECODER}", *_as_in_settings(settings)]
+        if not any(each.startswith(("--ranks", "--with")) for each in rest):  # one model, which stays
+            served += _installed(settings, paths)
         return run_command_line(["serve", *models, *served, *rest])
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
         return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")

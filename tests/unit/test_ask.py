@@ -160,6 +160,10 @@ def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.
     assert main(["serve", "--profile-dir", str(tmp_path), "--port=6006"]) == 0
     assert "--any-name" in told
     assert [each for each in told if "--port" in each] == ["--port=5005", "--port=6006"]  # the last one holds
+    assert [each for each in told if "--models" in each]
+    told.clear()
+    assert main(["serve", "--profile-dir", str(tmp_path), "--ranks", "2"]) == 0
+    assert not [each for each in told if "--models" in each], "over several processes one model is loaded, and stays"
 
 
 def test_wrong_usage_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
