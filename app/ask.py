@@ -54,12 +54,11 @@ def run_command(arguments: list[str]) -> int:
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
-        served = [f"--decoder={DECODER}", *_as_in_settings(settings)]
-        if not any(each.startswith(("--ranks", "--with")) for each in rest):  # one model, which stays
-            served += _installed(settings, paths)
-        return run_command_line(["serve", *models, *served, *rest])
+        return run_command_line(["serve", *models, *_served(settings, paths, rest), *rest])
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
-        return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
+        words = "--tools goes with the options of `hunch ask --help` but --json, --schema and --stop"
+        sys.stderr.write(f"hunch ask: error: {words}\n")
+        return 2
     request = _request(settings, pair[0], _message(options.text))
     asked = ["generate", *models, *request, *_passed_on(options), *rest]
     return _ask_with_tools(paths, asked, options) if options.tools else run_command_line(asked)
@@ -134,17 +133,16 @@ def _folders(main: str, draft: str, *, is_named: bool) -> list[str]:
     return [*found, "--draft", folder] if folder and (is_named or Path(folder).is_dir()) else found
 
 
-def _as_in_settings(settings: Settings) -> list[str]:
-    """Where `hunch launch` looks for the server."""
-    return [f"--port={settings.server_port}", *(["--any-name"] if settings.server_any_name else [])]
-
-
-def _installed(settings: Settings, paths: Paths) -> list[str]:
-    """Where the models are that programs may ask for, and which drafts these had last."""
+def _served(settings: Settings, paths: Paths, rest: list[str]) -> list[str]:
+    """Where `hunch launch` looks for the server, the models that programs may ask for, which drafts these had last."""
+    flags = [f"--decoder={DECODER}", f"--port={settings.server_port}"]
+    flags += ["--any-name"] if settings.server_any_name else []
+    if any(each.startswith(("--ranks", "--with")) for each in rest):  # one model, which stays
+        return flags
     places = [paths.models, default_hub_cache(), *settings.model_folders]
     with suppress(RuntimeError):  # a user without a home folder
         places += [folder for _program, folder in neighbours(Path.home())]
-    flags = [f"--models={place}" for place in places]
+    flags += [f"--models={place}" for place in places]
     for main, draft in settings.last_drafts.items():
         if not (comes_with_app(main) or comes_with_app(draft)):
             flags += ["--pair", main, draft]
@@ -190,8 +188,3 @@ def _ask_with_tools(paths: Paths, asked: list[str], options: argparse.Namespace)
         return run(asked, " ".join(options.text), terminal, servers)
     finally:
         servers.close()
-
-
-def _wrong(words: str) -> int:
-    sys.stderr.write(f"hunch ask: error: {words}\n")
-    return 2

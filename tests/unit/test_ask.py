@@ -13,7 +13,7 @@ import pytest
 
 from app import ask as asking
 from app.__main__ import main
-from app.ask import _folders, _installed, _message, _pair, _parsed, _passed_on, _request
+from app.ask import _folders, _message, _pair, _parsed, _passed_on, _request, _served
 from app.settings import STARTER_EYES, STARTER_FOLDER, STARTER_MOST_TOKENS, Settings
 from app.system.paths import Paths
 from tests.architecture.project import ROOT
@@ -130,7 +130,7 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
     drafts = {"/m/Other-4B": "/m/S-1B", STARTER_EYES: "starter/eyes/draft", STARTER_FOLDER: STARTER_FOLDER}
     settings = stored(tmp_path, model_folders=["/disk/models"], last_drafts=drafts)
     paths = Paths.for_user(tmp_path)
-    told = _installed(settings, paths)
+    told = _served(settings, paths, [])
     assert {f"--models={paths.models}", "--models=/disk/models"} <= set(told)
     assert told[told.index("--pair") :] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
@@ -138,7 +138,7 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
 def test_programs_may_have_the_models_of_lm_studio_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the server of the window serves them."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert f"--models={tmp_path}/.lmstudio/models" in _installed(stored(tmp_path), Paths.for_user(tmp_path))
+    assert f"--models={tmp_path}/.lmstudio/models" in _served(stored(tmp_path), Paths.for_user(tmp_path), [])
 
 
 def test_a_draft_of_the_settings_that_is_not_there_any_more_is_left_out(tmp_path: Path) -> None:
