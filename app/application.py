@@ -454,9 +454,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application = Application(paths)
     application.instance = instance
     application.errors.install()
-    interrupts = Interrupts(END_S)
-    interrupts.install()
-    interrupts.received.connect(application.window.close_at_once)
+    Interrupts(END_S).install(application.window.close_at_once)
     qt.quit_asked.connect(application.quit_without_window)
     instance.called.connect(application.come_to_front)
     instance.quick_ask_called.connect(application.open_quick_ask)

@@ -14,6 +14,7 @@ import json
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
+from itertools import takewhile
 from pathlib import Path
 
 from app.controllers.chat_options import kv_bits_of, resolve
@@ -49,14 +50,15 @@ _STDIN = "-"
 def run_command(arguments: list[str]) -> int:
     options, rest = _parsed(arguments)
     paths = Paths.for_user(options.profile_dir)
-    settings = Settings(paths.settings, paths.hub_token, only_reads=True)
+    settings = Settings(paths.settings, paths.hub_token, writer=None)
     pair = _pair(settings, options.model, options.draft)
-    models = _folders(*pair)
+    models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
-        served = [f"--decoder={DECODER}", *_as_in_settings(settings), *_installed(settings, paths)]
-        return run_command_line(["serve", *models, *served, *rest])
+        return run_command_line(["serve", *models, *_served(settings, paths, rest), *rest])
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
-        return _wrong("--tools goes with the options of `hunch ask --help` but --json, --schema and --stop")
+        words = "--tools goes with the options of `hunch ask --help` but --json, --schema and --stop"
+        sys.stderr.write(f"hunch ask: error: {words}\n")
+        return 2
     request = _request(settings, pair[0], _message(options.text))
     asked = ["generate", *models, *request, *_passed_on(options), *rest]
     return _ask_with_tools(paths, asked, options) if options.tools else run_command_line(asked)
@@ -64,18 +66,27 @@ def run_command(arguments: list[str]) -> int:
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Words and options of `ask` in any order."""
-    parser, ask = _parsers()
-    if arguments[:1] == ["ask"]:
-        return ask.parse_known_intermixed_args(arguments[1:])
-    return parser.parse_known_args(arguments)
+    command, *rest = arguments
+    parser = argparse.ArgumentParser(prog=f"hunch {command}", allow_abbrev=False)
+    parser.set_defaults(command=command)
+    parser.add_argument("--model", default="", help="a folder, or the name of one that was used in Hunch")
+    parser.add_argument("--draft", help='likewise; "none" for none')
+    parser.add_argument("--profile-dir", type=Path, help="where chats, settings and models are kept")
+    if command == "serve":
+        parser.description = (
+            "Serve other programs on this machine. Further options are those of `python -m engine serve`,"
+        )
+        parser.description += " such as --port N, --ttl S and --api-key-file FILE."
+        return parser.parse_known_args(rest)
+    parser.description = "Write one reply to TEXT."
+    _add_options_of_ask(parser)
+    ours = list(takewhile(lambda each: each != "--", rest))  # argparse refuses words with dashes after it, too
+    options, passed_on = parser.parse_known_intermixed_args(ours)
+    options.text += rest[len(ours) + 1 :]
+    return options, passed_on
 
 
-def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """Of both commands, and of `ask` alone."""
-    parser = argparse.ArgumentParser(prog="hunch", allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True)
-    ask = commands.add_parser("ask", allow_abbrev=False, help="write one reply to TEXT")
-    ask.set_defaults(command="ask")
+def _add_options_of_ask(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("text", nargs="*", metavar="TEXT", help='"-" stands for what comes by stdin, as no TEXT does')
     for option, values in _OF_ENGINE.items():
         if values:
@@ -89,13 +100,6 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     ask.add_argument(
         "--folder", action="append", default=[], metavar="PATH", help="what list_folder and read_file read"
     )
-    more = "further options are those of `python -m engine serve`, such as --port N, --ttl S and --api-key-file FILE"
-    serve = commands.add_parser("serve", allow_abbrev=False, help="serve other programs on this machine", epilog=more)
-    for command in (ask, serve):
-        command.add_argument("--model", default="", help="a folder, or the name of one that was used in Hunch")
-        command.add_argument("--draft", help='likewise; "none" for none')
-        command.add_argument("--profile-dir", type=Path, help="where chats, settings and models are kept")
-    return parser, ask
 
 
 def _passed_on(options: argparse.Namespace) -> list[str]:
@@ -122,24 +126,23 @@ def _named(settings: Settings, name: str) -> str:
     return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)
 
 
-def _folders(main: str, draft: str) -> list[str]:
+def _folders(main: str, draft: str, *, is_named: bool) -> list[str]:
+    """As in the window, nothing drafts where the draft of the settings is not there any more."""
     found = ["--model", from_setting(main, _STARTER / "main")]
-    if draft:
-        found += ["--draft", from_setting(draft, _STARTER / "draft")]
-    return found
+    folder = from_setting(draft, _STARTER / "draft")
+    return [*found, "--draft", folder] if folder and (is_named or Path(folder).is_dir()) else found
 
 
-def _as_in_settings(settings: Settings) -> list[str]:
-    """Where `hunch launch` looks for the server."""
-    return [f"--port={settings.server_port}", *(["--any-name"] if settings.server_any_name else [])]
-
-
-def _installed(settings: Settings, paths: Paths) -> list[str]:
-    """Where the models are that programs may ask for, and which drafts these had last."""
+def _served(settings: Settings, paths: Paths, rest: list[str]) -> list[str]:
+    """Where `hunch launch` looks for the server, the models that programs may ask for, which drafts these had last."""
+    flags = [f"--decoder={DECODER}", f"--port={settings.server_port}"]
+    flags += ["--any-name"] if settings.server_any_name else []
+    if any(each.startswith(("--ranks", "--with")) for each in rest):  # one model, which stays
+        return flags
     places = [paths.models, default_hub_cache(), *settings.model_folders]
     with suppress(RuntimeError):  # a user without a home folder
         places += [folder for _program, folder in neighbours(Path.home())]
-    flags = [f"--models={place}" for place in places]
+    flags += [f"--models={place}" for place in places]
     for main, draft in settings.last_drafts.items():
         if not (comes_with_app(main) or comes_with_app(draft)):
             flags += ["--pair", main, draft]
@@ -185,8 +188,3 @@ def _ask_with_tools(paths: Paths, asked: list[str], options: argparse.Namespace)
         return run(asked, " ".join(options.text), terminal, servers)
     finally:
         servers.close()
-
-
-def _wrong(words: str) -> int:
-    sys.stderr.write(f"hunch ask: error: {words}\n")
-    return 2

@@ -86,7 +86,7 @@ def _start(client: ClientProgram, options: argparse.Namespace, passed_on: list[s
         raise _Refused(f"{client.name} is not installed: {client.install}")
     paths = Paths.for_user(options.profile_dir)
     secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
-    settings = Settings(paths.settings, secrets, only_reads=True)
+    settings = Settings(paths.settings, secrets, writer=None)
     reached = _reached(options.port or settings.server_port, settings.server_key, options.model)
     lack = "" if options.model else lack_of(client, reached)
     if lack:

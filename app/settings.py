@@ -333,19 +333,13 @@ class Settings(QObject):
     app_offered = Option(False, flag)  # to write a Hunch.app
 
     def __init__(
-        self,
-        file: Path,
-        secrets: Secrets | Path,
-        parent: QObject | None = None,
-        writer: JobQueue = IN_PLACE,
-        *,
-        only_reads: bool = False,
+        self, file: Path, secrets: Secrets | Path, parent: QObject | None = None, writer: JobQueue | None = IN_PLACE
     ) -> None:
-        """`writer` saves what changes."""
+        """`writer` saves what changes; None: the settings are only read."""
         super().__init__(parent)
-        self._writer = writer
+        self._writer = writer or IN_PLACE
         self._storing = threading.Lock()
-        self.file = SettingsFile(file, only_reads=only_reads)
+        self.file = SettingsFile(file, only_reads=writer is None)
         self.values = self.file.load({name: option.check for name, option in self.options().items()})
         self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)

@@ -95,11 +95,7 @@ def _generate(options: argparse.Namespace) -> int:
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     try:
         engine.subscribe(events.put)
-        engine.set_station(station_of(options))
-        engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
-        for _ in range(1 if options.draft is None else 2):
-            _await_model(events)
-        _say_mode(engine)
+        _load(engine, options, events)
         if options.station is not None:
             _await_station(events)
         write = options.write or partial(_write, as_json=options.json)
@@ -118,11 +114,7 @@ def _serve(options: argparse.Namespace) -> int:
         with Ending() as ending:
             settings = options_of(options)
             decode = decoder_of(options)
-            engine.set_station(station_of(options))
-            engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
-            for _ in range(1 if options.draft is None else 2):
-                _await_model(events, ending)
-            _say_mode(engine)
+            _load(engine, options, events, ending)
             server = Server(engine, settings, ending.on_change, decode, shelf_of(options, engine))
             if not ending.asked:
                 server.start()
@@ -211,20 +203,21 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
     return 0
 
 
-def _await_model(events: queue.SimpleQueue[Event], ending: Ending | None = None) -> None:
+def _load(
+    engine: Engine, options: argparse.Namespace, events: queue.SimpleQueue[Event], ending: Ending | None = None
+) -> None:
     """Returns early once the process is asked to end."""
-    while ending is None or not ending.asked:
+    engine.set_station(station_of(options))
+    engine.load(options.model, events.put, draft=options.draft, plan=plan_of(options, _say))
+    awaited = 1 if options.draft is None else 2
+    while awaited and (ending is None or not ending.asked):
         try:
             event = events.get(timeout=None if ending is None else 0.2)
         except queue.Empty:
             continue
-        if isinstance(event, ModelReady):
-            return
+        awaited -= isinstance(event, ModelReady)
         if isinstance(event, ModelFailed):
             raise event.error
-
-
-def _say_mode(engine: Engine) -> None:
     if (choice := engine.state().choice) is not None:
         _say(mode_words(choice))
 

@@ -10,6 +10,7 @@ import math
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
@@ -49,7 +50,9 @@ class Interrupts(QObject):
         self._out, self._in = os.pipe()
         os.set_blocking(self._in, False)
 
-    def install(self) -> None:
+    def install(self, close: Callable[[], object]) -> None:
+        """`close`: of a QObject, called on its thread."""
+        self.received.connect(close)
         signal.set_wakeup_fd(self._in, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it

@@ -155,5 +155,5 @@ def _machines(options: argparse.Namespace, say: Say) -> int:
         say(f"removed {machine.name}")
     else:
         for machine in identity.machines():
-            say(f"{machine.name}\t{machine.address or '-'}\t{machine.fingerprint[:_FINGERPRINT]}")
+            sys.stdout.write(f"{machine.name}\t{machine.address or '-'}\t{machine.fingerprint[:_FINGERPRINT]}\n")
     return 0

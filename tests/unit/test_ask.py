@@ -13,7 +13,7 @@ import pytest
 
 from app import ask as asking
 from app.__main__ import main
-from app.ask import _installed, _message, _pair, _parsed, _passed_on, _request
+from app.ask import _folders, _message, _pair, _parsed, _passed_on, _request, _served
 from app.settings import STARTER_EYES, STARTER_FOLDER, STARTER_MOST_TOKENS, Settings
 from app.system.paths import Paths
 from tests.architecture.project import ROOT
@@ -80,6 +80,11 @@ def test_words_and_options_may_come_in_any_order(arguments: str) -> None:
     assert _passed_on(options) == ["--json", "--seed=3"]
 
 
+def test_all_after_two_dashes_are_words() -> None:
+    options, rest = _parsed(["ask", "--json", "--", "--amend", "--json", "do"])
+    assert (options.text, _passed_on(options), rest) == (["--amend", "--json", "do"], ["--json"], [])
+
+
 def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
     values: dict[str, object] = {"system_prompt": "Short.", "speculation_mode": "fixed", "speculation_tokens": 3}
     values["kv_bits"] = "8"
@@ -125,7 +130,7 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
     drafts = {"/m/Other-4B": "/m/S-1B", STARTER_EYES: "starter/eyes/draft", STARTER_FOLDER: STARTER_FOLDER}
     settings = stored(tmp_path, model_folders=["/disk/models"], last_drafts=drafts)
     paths = Paths.for_user(tmp_path)
-    told = _installed(settings, paths)
+    told = _served(settings, paths, [])
     assert {f"--models={paths.models}", "--models=/disk/models"} <= set(told)
     assert told[told.index("--pair") :] == ["--pair", "/m/Other-4B", "/m/S-1B"]
 
@@ -133,7 +138,14 @@ def test_programs_may_have_what_is_installed_with_its_last_draft(tmp_path: Path)
 def test_programs_may_have_the_models_of_lm_studio_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the server of the window serves them."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert f"--models={tmp_path}/.lmstudio/models" in _installed(stored(tmp_path), Paths.for_user(tmp_path))
+    assert f"--models={tmp_path}/.lmstudio/models" in _served(stored(tmp_path), Paths.for_user(tmp_path), [])
+
+
+def test_a_draft_of_the_settings_that_is_not_there_any_more_is_left_out(tmp_path: Path) -> None:
+    assert _folders("/m/Main-8B", "/m/Draft-1B", is_named=False) == ["--model", "/m/Main-8B"]
+    assert _folders("/m/Main-8B", "/m/Draft-1B", is_named=True)[2:] == ["--draft", "/m/Draft-1B"]
+    assert _folders("/m/Main-8B", str(tmp_path), is_named=False)[2:] == ["--draft", str(tmp_path)]
+    assert _folders(STARTER_FOLDER, "", is_named=True)[2:] == []
 
 
 def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,6 +160,10 @@ def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.
     assert main(["serve", "--profile-dir", str(tmp_path), "--port=6006"]) == 0
     assert "--any-name" in told
     assert [each for each in told if "--port" in each] == ["--port=5005", "--port=6006"]  # the last one holds
+    assert [each for each in told if "--models" in each]
+    told.clear()
+    assert main(["serve", "--profile-dir", str(tmp_path), "--ranks", "2"]) == 0
+    assert not [each for each in told if "--models" in each], "over several processes one model is loaded, and stays"
 
 
 def test_wrong_usage_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -916,6 +916,14 @@ def test_a_name_that_a_machine_chose_stands_for_no_other(tmp_path: Path, capsys:
     assert "stranger" in capsys.readouterr().err
 
 
+def test_the_machines_are_listed_where_a_pipe_reads_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    identity = Identity(tmp_path / "here")
+    there = Identity(tmp_path / "there")
+    identity.pair_with(Machine("Mini", "", "mini.local"), there.certificate)
+    assert main(["machines", "--identity", str(tmp_path / "here")]) == 0
+    assert capsys.readouterr().out == f"Mini\tmini.local\t{there.fingerprint[:16]}\n"
+
+
 def test_a_machine_is_known_with_and_without_the_usual_port(tmp_path: Path) -> None:
     identity = Identity(tmp_path / "here")
     machine = Machine("Mac: office", "", "studio.local")

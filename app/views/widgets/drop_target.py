@@ -20,13 +20,11 @@ class TakesDrops(BeforeWidget):
 
     drop_target: DropTarget | None = None
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+    def dragEnterEvent(self, event: QDragEnterEvent | QDragMoveEvent) -> None:
         if self.drop_target is None or not self.drop_target.enters(event):
             event.ignore()
 
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        if self.drop_target is None or not self.drop_target.enters(event):
-            event.ignore()
+    dragMoveEvent = dragEnterEvent
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:
         if self.drop_target is not None:
