@@ -134,6 +134,18 @@ def test_install_in_a_row(harness: ModelsHarness, panel: DiscoverPanel, qtbot: Q
     harness.store.gate.open()
 
 
+def test_a_list_that_is_made_later_knows_what_is_on_its_way(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.gate.hold()
+    harness.models.downloads.install(MODEL.repository)
+    qtbot.waitUntil(lambda: MODEL.repository in panel.list.coming)
+    later = DiscoverPanel(harness.theme, harness.models, lambda: None)
+    qtbot.addWidget(later)
+    assert later.list.coming == panel.list.coming
+    harness.store.gate.open()
+
+
 def test_only_what_fits_with_a_chat_is_shown(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """Weights that fill the memory leave no room for a chat. Where nothing of a page fits, the next is asked for."""
     memory = model_memory_bytes()

@@ -145,6 +145,7 @@ class DiscoverPanel(Translated, QWidget):
         self.list.install_requested.connect(self._install)
         self.list.current_moved.connect(self._keep_in_sight)
         self._models.downloads.changed.connect(self._show_coming)
+        self._show_coming()
 
     def _show_coming(self) -> None:
         self.list.set_coming(self._models.downloads.coming)
