@@ -106,7 +106,7 @@ class DownloadController(QObject):
 
     @property
     def coming(self) -> dict[str, DownloadState]:
-        """Progress of unfinished main models that did not fail."""
+        """Progress of main models whose download did not fail."""
         return {entry.repository: entry.state for entry in self.entries if entry.state is not DownloadState.FAILED}
 
     def brings(self, repository: str, revision: str) -> bool:

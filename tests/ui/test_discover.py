@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.discover import has_word
 from app.controllers.draft_choices import CHAT_TOKENS
+from app.view_models.downloads import DownloadState
 from app.view_models.hub import DiscoverState
 from app.views.models.find import DiscoverPanel
 from app.views.models.model_card import CardLink, CardText
@@ -144,6 +145,19 @@ def test_a_list_that_is_made_later_knows_what_is_on_its_way(
     qtbot.addWidget(later)
     assert later.list.coming == panel.list.coming
     harness.store.gate.open()
+
+
+def test_what_was_deleted_after_its_download_can_be_installed_again(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.models.downloads.install(MODEL.repository)
+    qtbot.waitUntil(lambda: panel.list.model().index(0, 0).data(Qt.ItemDataRole.UserRole).installed)
+    assert [each.state for each in harness.models.downloads.entries] == [DownloadState.FINISHED]
+    harness.store.models = [each for each in harness.store.models if each.repository != MODEL.repository]
+    harness.store.scan()
+    qtbot.waitUntil(lambda: not panel.list.model().index(0, 0).data(Qt.ItemDataRole.UserRole).installed)
+    QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=install_place(panel, 0))
+    assert harness.store.asked == [MODEL.repository] * 2
 
 
 def test_only_what_fits_with_a_chat_is_shown(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
