@@ -20,6 +20,7 @@ from app.view_models.hub import DiscoverState
 from app.views.models.find import DiscoverPanel
 from app.views.models.model_card import CardLink, CardText
 from app.views.widgets.dialog import Dialog
+from app.views.widgets.labels import NameLabel, TextLabel
 from app.words.hub import hub_line
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
@@ -273,6 +274,17 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     assert used == [(main.folder, draft.folder)]
     panel.page.drafts.rows[0].button.click()
     assert harness.store.asked == [known[0]]  # of a pair only what is missing
+
+
+def test_of_very_many_files_the_last_line_has_the_rest(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    files = tuple(HubFile(f"model-{number}.safetensors", 10**9, True) for number in range(163))
+    harness.store.pages[MODEL.repository] = replace(page_of(MODEL), files=files)
+    panel.open_page(MODEL.repository)
+    qtbot.waitUntil(lambda: panel.page.files.isVisibleTo(panel.page) and bool(panel.page.files.findChildren(NameLabel)))
+    shown = [label.text() for label in panel.page.files.findChildren(TextLabel) if label.isVisibleTo(panel.page.files)]
+    assert [read(each) for each in shown[-2:]] == ["And 103 more.", "103 GB"]
 
 
 def test_the_page_of_a_drafter_tells_its_gain(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
