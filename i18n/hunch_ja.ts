@@ -4514,7 +4514,7 @@
         <translation>%2 でコードが %1 倍の速さ</translation>
     </message>
     <message>
-        <source>%1× faster in maths on %2</source>
+        <source>%1× faster in math on %2</source>
         <translation>%2 で数学が %1 倍の速さ</translation>
     </message>
     <message>
@@ -4946,7 +4946,7 @@
         <translation>古いものから省く</translation>
     </message>
     <message>
-        <source>Summarise the oldest</source>
+        <source>Summarize the oldest</source>
         <translation>古いものを要約</translation>
     </message>
     <message>
@@ -5219,7 +5219,7 @@
         <translation>この Mac のコードで約 %1（推定）</translation>
     </message>
     <message>
-        <source>about %1 in maths (estimate)</source>
+        <source>about %1 in math (estimate)</source>
         <translation>この Mac の数学で約 %1（推定）</translation>
     </message>
     <message>

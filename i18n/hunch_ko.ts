@@ -4514,7 +4514,7 @@
         <translation>%2에서 코드가 %1배 빨라요</translation>
     </message>
     <message>
-        <source>%1× faster in maths on %2</source>
+        <source>%1× faster in math on %2</source>
         <translation>%2에서 수학이 %1배 빨라요</translation>
     </message>
     <message>
@@ -4946,7 +4946,7 @@
         <translation>오래된 메시지 제외</translation>
     </message>
     <message>
-        <source>Summarise the oldest</source>
+        <source>Summarize the oldest</source>
         <translation>오래된 메시지 요약</translation>
     </message>
     <message>
@@ -5219,7 +5219,7 @@
         <translation>이 Mac의 코드에서 약 %1(추정)</translation>
     </message>
     <message>
-        <source>about %1 in maths (estimate)</source>
+        <source>about %1 in math (estimate)</source>
         <translation>이 Mac의 수학에서 약 %1(추정)</translation>
     </message>
     <message>

@@ -4514,7 +4514,7 @@
         <translation>在 %2 上代码提速至 %1 倍</translation>
     </message>
     <message>
-        <source>%1× faster in maths on %2</source>
+        <source>%1× faster in math on %2</source>
         <translation>在 %2 上数学提速至 %1 倍</translation>
     </message>
     <message>
@@ -4946,7 +4946,7 @@
         <translation>略去最早的消息</translation>
     </message>
     <message>
-        <source>Summarise the oldest</source>
+        <source>Summarize the oldest</source>
         <translation>概括最早的消息</translation>
     </message>
     <message>
@@ -5219,7 +5219,7 @@
         <translation>在这台 Mac 的代码中约 %1（估计）</translation>
     </message>
     <message>
-        <source>about %1 in maths (estimate)</source>
+        <source>about %1 in math (estimate)</source>
         <translation>在这台 Mac 的数学中约 %1（估计）</translation>
     </message>
     <message>

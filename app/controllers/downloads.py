@@ -106,7 +106,7 @@ class DownloadController(QObject):
 
     @property
     def coming(self) -> dict[str, DownloadState]:
-        """Progress of unfinished main models that did not fail."""
+        """Progress of main models whose download did not fail."""
         return {entry.repository: entry.state for entry in self.entries if entry.state is not DownloadState.FAILED}
 
     def brings(self, repository: str, revision: str) -> bool:
@@ -373,7 +373,8 @@ def _was_offline(event: _DownloadEvent) -> bool:
 
 def _entry(row: _Row, hub: str) -> DownloadEntry:
     """`hub`: its address, for the page where access is requested."""
-    error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
+    failed = next((half for half in row.halves if half.state is DownloadState.FAILED), None)
+    error = failed.error if failed is not None else None
     going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
     running = [half.progress for half in row.halves if half.progress is not None]
     left = [progress.seconds_left for progress in running]
@@ -391,6 +392,7 @@ def _entry(row: _Row, hub: str) -> DownloadEntry:
         files=tuple(file for some in files for file in some),
         state=_state(row),
         error=error,
+        failed=failed.repository if failed is not None else "",
         offline=any(half.offline for half in row.halves),
         page=_page(error, hub),
     )

@@ -43,6 +43,7 @@ class DownloadEntry:
     files: tuple[FileProgress, ...] = ()
     state: DownloadState = DownloadState.WAITING
     error: EngineError | None = None  # of one half while the other goes on or is paused, too
+    failed: str = ""  # the repository that it is of
     offline: bool = False  # paused by offline mode, until that is switched off
     page: str = ""  # where the model's terms can be accepted
 

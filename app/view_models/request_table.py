@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.storage import ReplyStatus
 from app.words.formats import moment
-from app.words.model_names import ARROW, pair_name
+from app.words.model_names import ARROW, human_name
 from app.words.replies import footer_line
 from app.words.requests import (
     RequestColumn,
@@ -139,7 +139,7 @@ def _chat(row: RequestRow) -> str:
 
 def _second_line(row: RequestRow, column: RequestColumn) -> str:
     if column is RequestColumn.CHAT:
-        return pair_name(*row.pair.split(ARROW))
+        return ARROW.join(map(human_name, row.pair.split(ARROW)))
     pauses = row.pauses and column is RequestColumn.STATE
     return paused_text()[1] if pauses else second_line(column, row.stats)
 

@@ -56,7 +56,7 @@ def action_text(action: NoticeAction | None) -> str:
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),
         NoticeAction.LEAVE_OUT: QCoreApplication.translate("Options", "Leave out the oldest"),
-        NoticeAction.SUMMARISE: QCoreApplication.translate("Options", "Summarise the oldest"),
+        NoticeAction.SUMMARISE: QCoreApplication.translate("Options", "Summarize the oldest"),
         NoticeAction.WITHOUT_PICTURES: QCoreApplication.translate("Messages", "Go on without them"),
         NoticeAction.TURN_OFF_PAIR: QCoreApplication.translate("Messages", "Turn off for this pair"),
     }[action]

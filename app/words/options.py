@@ -70,7 +70,7 @@ def long_chats_words(value: object) -> str:
     """What becomes of messages that do not fit the context."""
     return {
         "oldest": QCoreApplication.translate("Options", "Leave out the oldest"),
-        "summary": QCoreApplication.translate("Options", "Summarise the oldest"),
+        "summary": QCoreApplication.translate("Options", "Summarize the oldest"),
         "ask": QCoreApplication.translate("Options", "Ask me"),
     }[str(value)]
 

@@ -151,7 +151,7 @@ def _elsewhere_text(gain: PairGain) -> str:
     sentence = {
         "chat": QCoreApplication.translate("Models", "%1× faster in chats on %2"),
         "code": QCoreApplication.translate("Models", "%1× faster in code on %2"),
-        "math": QCoreApplication.translate("Models", "%1× faster in maths on %2"),
+        "math": QCoreApplication.translate("Models", "%1× faster in math on %2"),
     }.get(gain.on, QCoreApplication.translate("Models", "%1× faster on %2"))
     return fill(sentence, number(gain.times, 1), gain.machine)
 
@@ -227,7 +227,7 @@ def _estimate_text(predicted: PairGain) -> str:
     sentence = {
         "chat": QCoreApplication.translate("Pairs", "about %1 in chats (estimate)"),
         "code": QCoreApplication.translate("Pairs", "about %1 in code (estimate)"),
-        "math": QCoreApplication.translate("Pairs", "about %1 in maths (estimate)"),
+        "math": QCoreApplication.translate("Pairs", "about %1 in math (estimate)"),
     }.get(predicted.on, QCoreApplication.translate("Pairs", "about %1 (estimate)"))
     return fill(sentence, times(predicted.times))
 

@@ -126,6 +126,13 @@ def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, n
     chip.put_back_requested.emit()
     assert app.window.composer.text() == "short \n" + text
     assert chips(app) == []
+    for place, line in ((5, "short\nwords\n tail"), (0, "words\nshort tail"), (10, "short tail\nwords")):
+        app.window.composer.set_text("short tail")
+        cursor = field.textCursor()
+        cursor.setPosition(place)
+        field.setTextCursor(cursor)
+        field.insert_text("words")
+        assert app.window.composer.text() == line
 
 
 def test_attachments_are_sent_opened_and_removed(app: AppHarness, qtbot: QtBot, note: Path) -> None:

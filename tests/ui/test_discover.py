@@ -15,10 +15,12 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.discover import has_word
 from app.controllers.draft_choices import CHAT_TOKENS
+from app.view_models.downloads import DownloadState
 from app.view_models.hub import DiscoverState
 from app.views.models.find import DiscoverPanel
 from app.views.models.model_card import CardLink, CardText
 from app.views.widgets.dialog import Dialog
+from app.views.widgets.labels import NameLabel, TextLabel
 from app.words.hub import hub_line
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
@@ -134,6 +136,31 @@ def test_install_in_a_row(harness: ModelsHarness, panel: DiscoverPanel, qtbot: Q
     harness.store.gate.open()
 
 
+def test_a_list_that_is_made_later_knows_what_is_on_its_way(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.gate.hold()
+    harness.models.downloads.install(MODEL.repository)
+    qtbot.waitUntil(lambda: MODEL.repository in panel.list.coming)
+    later = DiscoverPanel(harness.theme, harness.models, lambda: None)
+    qtbot.addWidget(later)
+    assert later.list.coming == panel.list.coming
+    harness.store.gate.open()
+
+
+def test_what_was_deleted_after_its_download_can_be_installed_again(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.models.downloads.install(MODEL.repository)
+    qtbot.waitUntil(lambda: panel.list.model().index(0, 0).data(Qt.ItemDataRole.UserRole).installed)
+    assert [each.state for each in harness.models.downloads.entries] == [DownloadState.FINISHED]
+    harness.store.models = [each for each in harness.store.models if each.repository != MODEL.repository]
+    harness.store.scan()
+    qtbot.waitUntil(lambda: not panel.list.model().index(0, 0).data(Qt.ItemDataRole.UserRole).installed)
+    QTest.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=install_place(panel, 0))
+    assert harness.store.asked == [MODEL.repository] * 2
+
+
 def test_only_what_fits_with_a_chat_is_shown(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """Weights that fill the memory leave no room for a chat. Where nothing of a page fits, the next is asked for."""
     memory = model_memory_bytes()
@@ -247,6 +274,17 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     assert used == [(main.folder, draft.folder)]
     panel.page.drafts.rows[0].button.click()
     assert harness.store.asked == [known[0]]  # of a pair only what is missing
+
+
+def test_of_very_many_files_the_last_line_has_the_rest(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    files = tuple(HubFile(f"model-{number}.safetensors", 10**9, True) for number in range(163))
+    harness.store.pages[MODEL.repository] = replace(page_of(MODEL), files=files)
+    panel.open_page(MODEL.repository)
+    qtbot.waitUntil(lambda: panel.page.files.isVisibleTo(panel.page) and bool(panel.page.files.findChildren(NameLabel)))
+    shown = [label.text() for label in panel.page.files.findChildren(TextLabel) if label.isVisibleTo(panel.page.files)]
+    assert [read(each) for each in shown[-2:]] == ["And 103 more.", "103 GB"]
 
 
 def test_the_page_of_a_drafter_tells_its_gain(harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

@@ -79,7 +79,7 @@ def test_a_wait_before_the_next_try_can_be_cut_short(row: DownloadRow, models: M
 
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=True), waiting="Main-8B"))
     assert "per second" in read(row.words.text())
-    assert read(row.problem.text()) == "Main-8B: Hub busy. Retrying in 8 s"
+    assert read(row.problem.text()) == "Main 8B: Hub busy. Retrying in 8 s"
     click(row.try_button)
     assert models.downloads.try_now.call_count == 2
     row.show_entry(PAIR)

@@ -117,7 +117,7 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
         "",
         "Long chats",
         "Leave out the oldest",
-        "Summarise the oldest",
+        "Summarize the oldest",
         "Ask me",
     ]
     assert [action.text() for action in menu.actions() if action.isChecked()] == ["Leave out the oldest"]
@@ -164,7 +164,7 @@ def test_a_chat_that_asks(harness: AppHarness, qtbot: QtBot) -> None:
     ((_, notice),) = parts(harness, PartKind.NOTICE)
     assert isinstance(notice, NoticePart)
     buttons = [each.text() for each in notice.buttons if each.isVisible()]
-    assert buttons == ["Leave out the oldest", "Summarise the oldest", "New chat"]
+    assert buttons == ["Leave out the oldest", "Summarize the oldest", "New chat"]
     notice.buttons[0].click()
     harness.wait_until_quiet(qtbot)
     assert harness.engine.requests[-1].truncation is Truncation.OLDEST

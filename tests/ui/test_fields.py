@@ -92,6 +92,18 @@ def test_a_comma_and_a_point_are_both_the_decimal_mark(qtbot: QtBot) -> None:
         assert field.value() == 0.5, typed
 
 
+def test_the_wide_digits_of_an_input_method_are_a_number(qtbot: QtBot) -> None:
+    decimal, whole = NumberField(Theme(), (0.0, 2.0), 0.1, 60), WholeField(Theme(), 1, 9999, 60)
+    for field, committed, entered in ((decimal, "０．５", 0.5), (decimal, "０，５", 0.5), (whole, "４０９６", 4096)):
+        qtbot.addWidget(field)
+        field.show()
+        field.setValue(1)
+        field.selectAll()
+        compose(field.lineEdit(), "", committed)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert field.value() == entered, committed
+
+
 def test_a_number_beyond_the_limits_becomes_the_nearest(qtbot: QtBot) -> None:
     decimal, whole = NumberField(Theme(), (0.0, 2.0), 0.1, 60), WholeField(Theme(), 1, 32, 60)
     for field, typed, entered in (

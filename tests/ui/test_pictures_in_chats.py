@@ -152,8 +152,9 @@ def test_a_screenshot_is_sent_looked_at_copied_and_removed(
     assert (size, action) == (QSize(128, 64), Qt.DropAction.CopyAction)
     viewer.copy.click()
     assert QGuiApplication.clipboard().image().pixelColor(3, 3).name() == "#123456"
-    QTest.keyClick(viewer.page, Qt.Key.Key_Space)
+    QTest.keyClick(viewer.focusWidget() or viewer, Qt.Key.Key_Space)  # as it was opened
     assert not viewer.isVisible()
+    assert chips(app) == [first, second]
     app.window.activateWindow()
     qtbot.waitUntil(app.window.isActiveWindow)
     first.setFocus()

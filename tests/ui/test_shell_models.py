@@ -20,6 +20,7 @@ from app.views.widgets.option_list import ListedOption, OptionList
 from app.words.notices_for_errors import notice_for
 from engine import (
     DownloadFailed,
+    DownloadFinished,
     DownloadId,
     DraftVocabularyDiffers,
     HubUnreachable,
@@ -473,3 +474,13 @@ def test_a_download_that_fails_out_of_sight_is_told(harness: AppHarness, qtbot: 
     assert (view.is_shown, view.view.tab, banner.isVisible()) == (True, "yours", False)
     fail("org/Other-4B")
     assert not banner.isVisible()  # its row is in sight
+
+
+def test_of_a_pair_the_half_that_failed_is_named(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.store.gate.hold()
+    main, draft = "org/Main-8B", "org/Gone-1B"
+    harness.models.install_pair(main, draft)
+    harness.application.bridge.post(DownloadFailed(DownloadId(2), draft, HubUnreachable(draft, "", "no route"), 0))
+    harness.application.bridge.post(DownloadFinished(DownloadId(1), main, "/m/Main-8B"))
+    qtbot.waitUntil(harness.window.banner.isVisible)
+    assert harness.window.banner.title.text() == "Gone 1B was not downloaded"

@@ -105,6 +105,7 @@ class PictureViewer(Translated, QDialog):
         self.remove.clicked.connect(self._remove)
         self.close_button.clicked.connect(self.accept)
         theme.changed.connect(self.update)
+        self.close_button.setFocus()  # else Qt gives it to the first button, and Space would remove or copy
         self._retranslate()
         self._fit()
 

@@ -164,7 +164,9 @@ def _problem_of_half(entry: DownloadEntry) -> str:
     """Why one half of a pair failed while the other continues."""
     if entry.error is not None:
         return reason_text(entry.error)
-    return labelled(entry.waiting, retry_text(entry.retry)) if entry.waiting and entry.retry is not None else ""
+    if not entry.waiting or entry.retry is None:
+        return ""
+    return labelled(human_name(entry.waiting), retry_text(entry.retry))
 
 
 class FileLines(QWidget):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QLocale, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -145,6 +145,7 @@ class DiscoverPanel(Translated, QWidget):
         self.list.install_requested.connect(self._install)
         self.list.current_moved.connect(self._keep_in_sight)
         self._models.downloads.changed.connect(self._show_coming)
+        self._show_coming()
 
     def _show_coming(self) -> None:
         self.list.set_coming(self._models.downloads.coming)
@@ -462,9 +463,12 @@ class ModelPage(Translated, Page):
         self._show_state()
         self._show_entry(entry)
         if page is not None:
-            self.files.show_files(
-                [(file.name, size(file.size_bytes)) for file in page.files if file.is_installed][:_FILES_SHOWN]
-            )
+            files = [file for file in page.files if file.is_installed]
+            lines = [(file.name, size(file.size_bytes)) for file in files[:_FILES_SHOWN]]
+            if rest := files[_FILES_SHOWN:]:
+                more = fill(QCoreApplication.translate("Files", "And %1 more."), count(len(rest)))
+                lines.append((more, size(sum(file.size_bytes for file in rest))))
+            self.files.show_files(lines)
             self.card.show_card(page.card)
 
     def _show_state(self) -> None:

@@ -101,7 +101,7 @@ class HubListView(ChoiceList):
         """The repository whose Install button is there; "" if none is."""
         index = self.indexAt(place)
         entry = index.data(ENTRY_ROLE)
-        if not isinstance(entry, HubEntry) or entry.installed or entry.model.repository in self.coming:
+        if not isinstance(entry, HubEntry) or self.delegate().said(entry):
             return ""
         return entry.model.repository if self.delegate().button(self.visualRect(index), entry).contains(place) else ""
 
@@ -179,16 +179,13 @@ class HubDelegate(QStyledItemDelegate):
         wide = self._aside_px(row.width())
         right = row.right() - theme.px(_SIDE_PX + _CHEVRON_PX + 8)
         high = theme.px(_BUTTON_PX)
-        if wide and not self._said(entry):  # as wide as its word
+        if wide and not self.said(entry):  # as wide as its word
             wide = QFontMetrics(theme.ui_font()).horizontalAdvance(install_text()) + theme.px(24)
         return QRect(right - wide + 1, row.center().y() - high // 2, wide, high)
 
-    def _said(self, entry: HubEntry) -> str:
+    def said(self, entry: HubEntry) -> str:
         """The text in place of Install."""
-        if entry.installed:
-            return installed_text()
-        state = self._view.coming.get(entry.model.repository)
-        return coming_text(state) if state is not None else ""
+        return installed_text() if entry.installed else coming_text(self._view.coming.get(entry.model.repository))
 
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
         entry: HubEntry = index.data(ENTRY_ROLE)
@@ -213,7 +210,7 @@ class HubDelegate(QStyledItemDelegate):
         at = QRect(area.right() - theme.px(_SIDE_PX) - side, area.center().y() - side // 2, side, side)
         icon("chevron-right", colors.faint).paint(painter, at)
         place = self.button(area, entry)
-        said = self._said(entry)
+        said = self.said(entry)
         if not place.width():
             return
         painter.setFont(theme.ui_font())

@@ -94,7 +94,7 @@ class ModelsPage(PlacePage):
 
     def _tell_failure(self, entry: DownloadEntry) -> None:
         def text() -> BannerText:
-            title = fill(self.tr("%1 was not downloaded"), human_name(entry.repository))
+            title = fill(self.tr("%1 was not downloaded"), human_name(entry.failed))
             reason = reason_text(entry.error) if entry.error is not None else ""
             return BannerText(reason, title, button=self.tr("Show"))
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.prompts import Prompts, SavedPrompt
+from app.markup import long_lines
 from app.theme import Theme
 from app.view_models.matching import distance
 from app.views.settings.options import PromptField
@@ -123,12 +124,8 @@ class PromptList(Translated, QWidget):
     def _insert(self, text: str) -> None:
         """In place of the sign and what follows it; one step for Undo."""
         cursor = self._edit.textCursor()
-        cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock, QTextCursor.MoveMode.KeepAnchor)
-        cursor.removeSelectedText()
-        if text:
-            self._edit.insert_text(text)
-        cursor.endEditBlock()
+        long_lines.insert(cursor, text)
         self._edit.ensureCursorVisible()
 
     def edit_prompts(self, prompt: SavedPrompt | None = None) -> PromptDialog:

@@ -7,6 +7,7 @@ shows a value by `set_value`, which emits nothing and keeps text that is being t
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSignalBlocker, QSize, Qt, QVariantAnimation, Signal
@@ -132,7 +133,7 @@ class WholeField(WheelPasses, QSpinBox):
         self.valueChanged.connect(self.chosen.emit)
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        return _with_numbers_beyond(self, super().validate(text, position))
+        return _with_numbers_beyond(self, super().validate(_narrow(text), position))
 
     def fixup(self, text: str) -> str:
         return _nearest(self, text) or super().fixup(text)
@@ -161,7 +162,7 @@ class NumberField(WheelPasses, QDoubleSpinBox):
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Comma and point are both the decimal mark: a silent 0 for "0,5" would be another number."""
         mark = self.locale().decimalPoint()
-        text = text.replace("," if mark == "." else ".", mark)
+        text = _narrow(text).replace("," if mark == "." else ".", mark)
         return _with_numbers_beyond(self, super().validate(text, position))
 
     def fixup(self, text: str) -> str:
@@ -171,6 +172,11 @@ class NumberField(WheelPasses, QDoubleSpinBox):
         if value != self.value():
             with QSignalBlocker(self):
                 self.setValue(value)
+
+
+def _narrow(text: str) -> str:
+    """Japanese and Chinese input methods also type wide digits and marks."""
+    return unicodedata.normalize("NFKC", text)
 
 
 def _with_numbers_beyond(

@@ -186,8 +186,10 @@ class MessageEdit(Composing, LongText):
 
     def insert_text(self, text: str) -> None:
         """At the cursor, however long it is; on lines of its own."""
-        before = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
-        self._insert(("\n" if before else "") + text)
+        cursor = self.textCursor()
+        above = "" if cursor.atBlockStart() else "\n"
+        below = "" if cursor.atBlockEnd() or text.endswith("\n") else "\n"
+        self._insert(above + text + below)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
