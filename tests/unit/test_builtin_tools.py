@@ -418,6 +418,10 @@ def test_what_a_server_may_answer(site: Any, answer: tuple[int, dict[str, str], 
         ("text/plain; charset=utf-8", "\ufeffducks".encode(), "ducks"),
         ("text/html", '<meta charset="big5"><p>三隻鴨子在湖上'.encode("big5"), "三隻鴨子在湖上"),
         ("text/html", b"<meta http-equiv=x content='text/html; charset=koi8-r'>" + "утки".encode("koi8-r"), "утки"),
+        ("text/html; charset=utf-16le", "<p>утки</p>".encode("utf-16-le"), "утки"),
+        ("text/html", b"<meta charset=utf-16>" + "утки".encode(), "утки"),
+        ("text/html", b'\xef\xbb\xbf<meta charset="iso-8859-1">' + "утки".encode(), "утки"),
+        ("text/plain; charset=undefined", "утки".encode(), "утки"),
     ],
 )
 def test_a_page_is_read_in_the_encoding_that_it_names(site: Any, kind: str, body: bytes, said: str) -> None:
