@@ -435,8 +435,11 @@ def test_a_page_that_comes_compressed_unasked_is_read(site: Any) -> None:
     plain = {"Content-Type": "text/plain"}
     pages["/gzip"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"three ducks")
     pages["/deflate"] = 200, {**plain, "Content-Encoding": "Deflate"}, zlib.compress(b"three ducks")
+    pages["/raw"] = 200, {**plain, "Content-Encoding": "deflate"}, zlib.compress(b"three ducks")[2:-4]
     pages["/bomb"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"x" * 50_000_000)
-    assert [fetch_child.fetched(base + each, typed=True) for each in ("/gzip", "/deflate")] == ["three ducks"] * 2
+    pages["/on"] = 302, {"Location": "/gzip", "Content-Encoding": "br"}, b"\x8b\x02\x80"
+    named = ("/gzip", "/deflate", "/raw", "/on")
+    assert [fetch_child.fetched(base + each, typed=True) for each in named] == ["three ducks"] * 4
     assert fetch_child.fetched(f"{base}/bomb", typed=True).startswith("[Only the beginning is here.]\n\nxxx")
     pages["/br"] = 200, {**plain, "Content-Encoding": "br"}, b"\x8b\x02\x80"
     with pytest.raises(Refusal, match="compressed"):

@@ -41,7 +41,7 @@ _TEXTS = (
     "application/atom+xml",
 )
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-_META = re.compile(r"""<meta\s[^>]*?charset\s*=\s*["']?(?!utf-16)([\w.:-]+)""", re.IGNORECASE)  # in which it is not read
+_META = re.compile(r"""<meta\s[^>]*?charset\s*=\s*["']?(?!utf-16)([\w.:-]+)""", re.IGNORECASE)  # or it were no text
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # hold whatever is named
 _HEAD_BYTES = 2048  # in which a page names its encoding
 # What is written under these names.
@@ -116,7 +116,8 @@ def _asked(target: Target, *, typed: bool) -> tuple[int, dict[str, str], bytes, 
         finally:
             connection.close()
         headers = {name.lower(): value for name, value in answer.getheaders()}
-        body = _unpacked(body, headers.get("content-encoding", "identity").lower())
+        if answer.status not in _REDIRECTS:
+            body = _unpacked(body, headers.get("content-encoding", "identity").lower())
         return answer.status, headers, body[:_MOST_BYTES], len(body) <= _MOST_BYTES
     raise Refusal("its server does not answer" if isinstance(failed, TimeoutError) else "it cannot be reached")
 
@@ -124,7 +125,9 @@ def _asked(target: Target, *, typed: bool) -> tuple[int, dict[str, str], bytes, 
 def _unpacked(body: bytes, encoding: str) -> bytes:
     """Some servers have only compressed what was asked for as it is. Raises Refusal."""
     if encoding in ("gzip", "x-gzip", "deflate"):
-        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MOST_BYTES + 1)  # of either kind
+        with suppress(zlib.error):
+            return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MOST_BYTES + 1)  # of either kind
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(body, _MOST_BYTES + 1)  # without its header, as some do
     if encoding in ("br", "zstd", "compress"):
         raise Refusal(f"it is compressed ({encoding})")
     return body
