@@ -438,6 +438,10 @@ def test_what_a_server_may_answer(site: Any, answer: tuple[int, dict[str, str], 
         ("text/plain; charset=utf-8", "\ufeffducks".encode(), "ducks"),
         ("text/html", '<meta charset="big5"><p>三隻鴨子在湖上'.encode("big5"), "三隻鴨子在湖上"),
         ("text/html", b"<meta http-equiv=x content='text/html; charset=koi8-r'>" + "утки".encode("koi8-r"), "утки"),
+        ("text/html; charset=utf-16le", "<p>утки</p>".encode("utf-16-le"), "утки"),
+        ("text/html", b"<meta charset=utf-16>" + "утки".encode(), "утки"),
+        ("text/html", b'\xef\xbb\xbf<meta charset="iso-8859-1">' + "утки".encode(), "утки"),
+        ("text/plain; charset=undefined", "утки".encode(), "утки"),
     ],
 )
 def test_a_page_is_read_in_the_encoding_that_it_names(site: Any, kind: str, body: bytes, said: str) -> None:
@@ -451,8 +455,11 @@ def test_a_page_that_comes_compressed_unasked_is_read(site: Any) -> None:
     plain = {"Content-Type": "text/plain"}
     pages["/gzip"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"three ducks")
     pages["/deflate"] = 200, {**plain, "Content-Encoding": "Deflate"}, zlib.compress(b"three ducks")
+    pages["/raw"] = 200, {**plain, "Content-Encoding": "deflate"}, zlib.compress(b"three ducks")[2:-4]
     pages["/bomb"] = 200, {**plain, "Content-Encoding": "gzip"}, gzip.compress(b"x" * 50_000_000)
-    assert [fetch_child.fetched(base + each, typed=True) for each in ("/gzip", "/deflate")] == ["three ducks"] * 2
+    pages["/on"] = 302, {"Location": "/gzip", "Content-Encoding": "br"}, b"\x8b\x02\x80"
+    named = ("/gzip", "/deflate", "/raw", "/on")
+    assert [fetch_child.fetched(base + each, typed=True) for each in named] == ["three ducks"] * 4
     assert fetch_child.fetched(f"{base}/bomb", typed=True).startswith("[Only the beginning is here.]\n\nxxx")
     pages["/br"] = 200, {**plain, "Content-Encoding": "br"}, b"\x8b\x02\x80"
     with pytest.raises(Refusal, match="compressed"):

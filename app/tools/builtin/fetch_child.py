@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import http.client
 import json
 import logging
@@ -39,8 +40,9 @@ _TEXTS = (
     "application/rss+xml",
     "application/atom+xml",
 )
-_CHARSET = re.compile(r"""charset\s*=\s*["']?(?!utf-16)([\w.:-]+)""", re.IGNORECASE)  # that has a mark, or is not so
-_META = re.compile(rf"<meta\s[^>]*?{_CHARSET.pattern}", re.IGNORECASE)
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_META = re.compile(r"""<meta\s[^>]*?charset\s*=\s*["']?(?!utf-16)([\w.:-]+)""", re.IGNORECASE)  # or it were no text
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # hold whatever is named
 _HEAD_BYTES = 2048  # in which a page names its encoding
 # What is written under these names.
 _WIDER = {"euc-kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "iso-8859-1": "cp1252"}
@@ -114,7 +116,8 @@ def _asked(target: Target, *, typed: bool) -> tuple[int, dict[str, str], bytes, 
         finally:
             connection.close()
         headers = {name.lower(): value for name, value in answer.getheaders()}
-        body = _unpacked(body, headers.get("content-encoding", "identity").lower())
+        if answer.status not in _REDIRECTS:
+            body = _unpacked(body, headers.get("content-encoding", "identity").lower())
         return answer.status, headers, body[:_MOST_BYTES], len(body) <= _MOST_BYTES
     raise Refusal("its server does not answer" if isinstance(failed, TimeoutError) else "it cannot be reached")
 
@@ -122,7 +125,9 @@ def _asked(target: Target, *, typed: bool) -> tuple[int, dict[str, str], bytes, 
 def _unpacked(body: bytes, encoding: str) -> bytes:
     """Some servers have only compressed what was asked for as it is. Raises Refusal."""
     if encoding in ("gzip", "x-gzip", "deflate"):
-        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MOST_BYTES + 1)  # of either kind
+        with suppress(zlib.error):
+            return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MOST_BYTES + 1)  # of either kind
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(body, _MOST_BYTES + 1)  # without its header, as some do
     if encoding in ("br", "zstd", "compress"):
         raise Refusal(f"it is compressed ({encoding})")
     return body
@@ -166,8 +171,8 @@ def _text(target: Target, status: int, headers: dict[str, str], body: bytes, *, 
 
 
 def _decoded(body: bytes, charset: str) -> str:
-    with suppress(LookupError):
-        if charset:
+    with suppress(LookupError, UnicodeError):
+        if charset and not body.startswith(_MARKS):
             return body.decode(_WIDER.get(charset, charset), "replace").removeprefix("\ufeff")
     return decoded(body) or body.decode("utf-8", "replace")
 
