@@ -46,7 +46,7 @@ class ToolHandler(BaseHTTPRequestHandler):
         method = message.get("method")
         session = self.headers.get("mcp-session-id")
         if mode == "sign_in":
-            self._send(401, b"")
+            self._send(401, b"", www_authenticate="Basic")
         elif session is not None and session != self.server.session:
             self._forgotten(mode, message)
         elif mode == "redirects":
