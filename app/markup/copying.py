@@ -192,18 +192,14 @@ def _markdown_words(run: _Run) -> str:
     return text if form.isAnchor() and not _address(run) else text.translate(_MARKED)
 
 
-def _markdown_cell(runs: list[_Run]) -> str:
-    """A bar in a cell would end it."""
-    return _markdown_runs(runs).replace("|", "\\|")
-
-
 def _markdown_table(table: QTextTable, start: int, end: int) -> str:
     lines: list[str] = []
     rows = list(_rows(table, start, end))
     if len(rows) == 1 and len(rows[0][1]) == 1:
         return _markdown_runs(rows[0][1][0])
     for row, cells in rows:
-        lines.append("| " + " | ".join(_markdown_cell(cell) for cell in cells) + " |")
+        # A bar in a cell would end it.
+        lines.append("| " + " | ".join(_markdown_runs(cell).replace("|", "\\|") for cell in cells) + " |")
         if row == 0:
             lines.append("|" + " --- |" * len(cells))
     return "\n".join(lines)

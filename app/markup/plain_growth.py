@@ -49,12 +49,9 @@ def added_text(before: tuple[Token, ...], after: tuple[Token, ...]) -> str | Non
     same = all(a is b or place == at for place, (a, b) in enumerate(zip(before, after, strict=True)))
     if not same or not new or len(old) != len(new) or any(a is not b for a, b in zip(old[:-1], new[:-1], strict=True)):
         return None
-    is_text = old[-1].type == new[-1].type == "text"
-    return new[-1].content.removeprefix(old[-1].content) if is_text and _starts(new[-1], old[-1]) else None
-
-
-def _starts(new: Token, old: Token) -> bool:
-    return bool(old.content) and new.content.startswith(old.content)
+    shown = old[-1].content
+    goes_on = old[-1].type == new[-1].type == "text" and bool(shown) and new[-1].content.startswith(shown)
+    return new[-1].content.removeprefix(shown) if goes_on else None
 
 
 def _last_inline(tokens: tuple[Token, ...]) -> int | None:

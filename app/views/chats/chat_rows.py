@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QEvent,
@@ -20,6 +20,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.markup.folding import TextSpan, occurrences_of_any
+from app.markup.lines import units
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
 from app.view_models.conversation_list import ROW, ConversationRow
 from app.views.icons import icon
@@ -262,7 +263,8 @@ class ChatRowDelegate(QStyledItemDelegate):
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
         painter.setPen(color)
         layout = QTextLayout(text, font)
-        layout.setFormats([self._lit(*span) for span in _in_qt_units(text, spans) if span[1] <= _units(text)])
+        in_units = ((units(text[:first]), units(text[:last])) for first, last in spans)
+        layout.setFormats([self._lit(*span) for span in in_units if span[1] <= units(text)])
         layout.beginLayout()
         line = layout.createLine()
         line.setLineWidth(max(place.width(), 1) * 2)
@@ -321,12 +323,3 @@ def centred(text: str, span: TextSpan, metrics: QFontMetrics, width_px: int) -> 
     if last < len(text) and text[last] != " " and (end := text.rfind(" ", span[1], last)) >= 0:
         last = end
     return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
-
-
-def _in_qt_units(text: str, spans: Iterable[TextSpan]) -> list[TextSpan]:
-    """Qt counts UTF-16 units."""
-    return [(_units(text[:first]), _units(text[:last])) for first, last in spans]
-
-
-def _units(text: str) -> int:
-    return len(text) + sum(char > "\uffff" for char in text)

@@ -212,7 +212,7 @@ class ThinkingField(Translated, QWidget):
         arrange(QHBoxLayout(self), self.choice, self.tokens, spacing=6, margins=(0, 0, 0, 0))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setFocusProxy(self.choice)
-        self.choice.chosen.connect(self._on_chosen)
+        self.choice.chosen.connect(lambda value: self.chosen.emit(self.tokens.value() if value == _LIMIT else value))
         self.tokens.chosen.connect(self.chosen)
         self._retranslate()
 
@@ -235,9 +235,6 @@ class ThinkingField(Translated, QWidget):
 
     def setAccessibleDescription(self, words: str) -> None:  # noqa: N802 - Qt's name
         self.choice.setAccessibleDescription(words)
-
-    def _on_chosen(self, value: object) -> None:
-        self.chosen.emit(self.tokens.value() if value == _LIMIT else value)
 
     def _retranslate(self) -> None:
         limit = [(_LIMIT, self.tr("Up to a limit"))] if self._limits or self.choice.value == _LIMIT else []

@@ -200,7 +200,9 @@ class Notifications(QObject):
             return title or "Hunch", ended
         begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
         cut = begins[: _MOST_CHARACTERS - 1] + "…" if len(begins) > _MOST_CHARACTERS else begins
-        return title or "Hunch", _without_tags(cut) or ended
+        # Linux desktops read the text of a notification as markup, images included.
+        shown = cut.replace("<", "‹") if sys.platform.startswith("linux") else cut
+        return title or "Hunch", shown or ended
 
     def _on_looked(self, window: QWindow | None) -> None:
         """The user is back: hide an icon that was shown only for a message."""
@@ -216,11 +218,6 @@ class Notifications(QObject):
     def _on_clicked(self) -> None:
         self._icon.setVisible(self._settings.tray_icon)
         self.chat_wanted.emit(self._chat_id)
-
-
-def _without_tags(text: str) -> str:
-    """Linux desktops read the text of a notification as markup, images included."""
-    return text.replace("<", "‹") if sys.platform.startswith("linux") else text
 
 
 class Desktop(QObject):

@@ -8,6 +8,7 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 
 from app.markup import copying, json_text, long_lines
 from app.markup.block import Block, BlockKind
+from app.markup.blocks import in_nested_code
 from app.markup.fences import fenced
 from app.views.transcript.call_parts import CallText
 from app.views.transcript.consent_part import ConsentContent
@@ -34,7 +35,7 @@ class _Piece:
 class _CopiedText:
     """Text of visible parts comes from their documents, that of others from temporary documents.
 
-    Sections of a long reply that were never visible are copied as Markdown, if they have no code.
+    Sections of a long reply that were never visible are copied as Markdown, but for code from one into the next.
     """
 
     def __init__(self, context: PartContext, selection: TranscriptSelection, *, markdown: bool) -> None:
@@ -71,9 +72,8 @@ class _CopiedText:
             yield self._block(part, content, text_range)
 
     def _unread(self, part: Part, unread: Unread) -> Iterator[_Piece]:
-        """Code may begin in one section and end in another."""
         source = unread.body.text[unread.section.start : unread.section.end]
-        if unread.section.fence is None and "```" not in source and "~~~" not in source:
+        if unread.section.fence is None and not in_nested_code(source):
             message = self._context.message_of(part.message_id)
             is_table = message is not None and json_text.may_be_json(message.text) and unread.body.text != message.text
             plain = html.unescape(source) if is_table and not self._markdown else source
