@@ -337,7 +337,7 @@ def with_places(request: Request, model: LoadedModel, aborted: Question = never)
 
 
 def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
-    """Whether a turn may have several calls: some templates refuse more than one."""
+    """Whether a turn may have several calls: some templates refuse more than one, or leave the others out."""
     if _SEVERAL not in model.beside:
         model.beside[_SEVERAL] = _renders_calls(model, 2, aborted) or not _renders_calls(model, 1, aborted)
     return bool(model.beside[_SEVERAL])
@@ -379,11 +379,12 @@ def _tried(template: ChatTemplate, turns: Sequence[Turn], aborted: Question, **v
 def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
     if model.template is None:
         return True
-    calls = [ToolCall(f"a2345678{at}", "look", "{}") for at in range(count)]
+    calls = [ToolCall(f"a2345678{at}", "look", f'{{"at": "place{at}"}}') for at in range(count)]
     answers = [{"role": "tool", "content": "x", "tool_call_id": call.id, "name": "look"} for call in calls]
     asked = {"role": "assistant", "content": "", "tool_calls": list(map(call_as_dict, calls))}
     tools = [{"type": "function", "function": _PROBE}]
-    return bool(_tried(model.template, [{"role": "user", "content": "x"}, asked, *answers], aborted, tools=tools))
+    text = _tried(model.template, [{"role": "user", "content": "x"}, asked, *answers], aborted, tools=tools)
+    return all(f"place{at}" in text for at in range(count))
 
 
 def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:

@@ -294,6 +294,19 @@ def test_where_a_template_takes_one_call_a_turn_each_has_a_turn_of_its_own(
     assert rendered(caller, chat).index("of call_b") < rendered(caller, chat).index("of call_a"), "as they came"
 
 
+def test_where_a_template_writes_the_first_call_alone_the_others_have_turns_of_their_own(
+    caller_folder: Path, tmp_path: Path
+) -> None:
+    """As gpt-oss's."""
+    first = TEMPLATE.replace("message.tool_calls or []", "(message.tool_calls or [])[:1]")
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), "json_tools", first)
+    calls = tuple(ToolCall(f"call_{at}", "look", json.dumps({"at": at})) for at in "ab")
+    answers = (Message(MessageRole.TOOL, f"of {call.id}", tool_call_id=call.id) for call in calls)
+    asked = Message(MessageRole.ASSISTANT, "", tool_calls=calls)
+    text = rendered(model, Request((USER, asked, *answers), tools=(TOOL,)))
+    assert re.findall(r'"at": "."|of call_.', text) == ['"at": "a"', "of call_a", '"at": "b"', "of call_b"]
+
+
 def test_there_calls_of_a_later_turn_may_have_the_same_ids(one_by_one_folder: Path) -> None:
     """Some clients count the calls of each turn."""
     calls = tuple(ToolCall(f"call_{at}", "look", json.dumps({"at": at})) for at in "01")
