@@ -1,4 +1,4 @@
-"""Ctrl-C and `kill` close the app like its window does, without losing text; a hanging process ends at a deadline."""
+"""Ctrl-C, `kill` and the end of its terminal close the app as its window does; a hanging process ends at a deadline."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _end_after(seconds: float) -> None:
 
 
 class Interrupts(QObject):
-    """Emits `received` on SIGINT and SIGTERM, and ends the process even if that is not handled.
+    """Emits `received` on SIGINT, SIGTERM and SIGHUP, and ends the process even if that is not handled.
 
     A thread waits for the signal's byte, because Python runs no signal handler while Qt or MLX is running.
     """
@@ -54,8 +54,9 @@ class Interrupts(QObject):
         """`close`: of a QObject, called on its thread."""
         self.received.connect(close)
         signal.set_wakeup_fd(self._in, warn_on_full_buffer=False)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda _number, _frame: None)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets it
+                signal.signal(number, lambda _number, _frame: None)
         self._end_without_python()
         threading.Thread(target=self._wait, name="interrupts", daemon=True).start()
 
