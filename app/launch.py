@@ -88,8 +88,7 @@ def _start(client: ClientProgram, options: argparse.Namespace, passed_on: list[s
     secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
     settings = Settings(paths.settings, secrets, writer=None)
     reached = _reached(options.port or settings.server_port, settings.server_key, options.model)
-    lack = "" if options.model else lack_of(client, reached)
-    if lack:
+    if not options.model and (lack := lack_of(client, reached)):
         raise _Refused(f"{lack} Name another one that is listed at {reached.address}/v1/models with --model.")
     assert client.command is not None
     command = client.command(reached)

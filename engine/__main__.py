@@ -118,12 +118,12 @@ def _serve(options: argparse.Namespace) -> int:
             server = Server(engine, settings, ending.on_change, decode, shelf_of(options, engine))
             if not ending.asked:
                 server.start()
-                begun = ending.wait_for_begin()
-                if begun.phase is ServerPhase.FAILED:
-                    _say(json.dumps({"error": begun.error, "detail": begun.detail}))
+                if (begun := ending.wait_for_begin()).phase is ServerPhase.RUNNING:
+                    print(json.dumps({"serving": begun.addresses}), flush=True)
+                    ending.wait()
+                if (last := ending.state).phase is ServerPhase.FAILED:
+                    _say(json.dumps({"error": last.error, "detail": last.detail}))
                     return 1
-                print(json.dumps({"serving": begun.addresses}), flush=True)
-                ending.wait()
             server.stop()
             return 0
     except EngineError as error:

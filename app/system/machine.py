@@ -14,6 +14,7 @@ from pathlib import Path
 from engine import has_openblas
 
 _ROOM = 256
+can_use_openblas = has_openblas  # on Linux, where `make run` has installed it
 _SOMEWHERE = ("192.0.2.1", 9)  # documentation address; nothing is sent there
 
 
@@ -46,11 +47,6 @@ def system_proxy() -> str:
 
     found = getproxies()
     return next((found[name].rpartition("@")[2] for name in ("https", "all") if found.get(name)), "")
-
-
-def can_use_openblas() -> bool:
-    """On Linux, where `make run` has installed it."""
-    return has_openblas()
 
 
 def has_gpu() -> bool:

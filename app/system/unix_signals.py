@@ -55,7 +55,7 @@ class Interrupts(QObject):
         self.received.connect(close)
         signal.set_wakeup_fd(self._in, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets it
                 signal.signal(number, lambda _number, _frame: None)
         self._end_without_python()
         threading.Thread(target=self._wait, name="interrupts", daemon=True).start()

@@ -152,6 +152,17 @@ Telling.__init__ = freezing
         assert process.wait(PATIENCE_S) == code
 
 
+@pytest.mark.parametrize(("former", "ends"), [("SIG_DFL", True), ("SIG_IGN", False)], ids=["terminal", "nohup"])
+def test_a_terminal_that_is_closed_closes_the_app_it_started(tmp_path: Path, former: str, ends: bool) -> None:
+    """Else the next start says that Hunch quit unexpectedly. By nohup the app outlives it."""
+    with running(f"import signal\nsignal.signal(signal.SIGHUP, signal.{former})", tmp_path) as process:
+        process.send_signal(signal.SIGHUP)
+        if not ends:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    assert not (tmp_path / "data" / "running").exists()
+
+
 @pytest.mark.slow
 def test_a_start_does_not_hand_over_to_a_process_that_is_ending(tmp_path: Path) -> None:
     """It waits until that one has gone, and opens a window of its own."""

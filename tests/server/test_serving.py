@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 from app.ask import DECODER
 from app.documents.sent_pictures import Decoder
 from engine.__main__ import main
-from engine.server.command import decoder_of
+from engine.server.command import Ending, decoder_of
 from tests.architecture.project import ROOT
 from tests.helpers.served import PATIENCE_S, chat_body, client_of
 from tests.helpers.tiny_models import build, qwen3_config, save
@@ -50,6 +51,29 @@ def test_a_signal_ends_it_in_the_middle_of_a_reply() -> None:
         process.send_signal(signal.SIGINT)
         assert any("shutting_down" in line for line in lines)
         assert process.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.expect_log("the server failed")
+def test_a_server_that_fails_later_is_said_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    is_awaited = threading.Event()
+    wait = Ending.wait
+
+    def awaited(ending: Ending) -> None:
+        is_awaited.set()
+        wait(ending)
+
+    def fails(_server: object, _connections: object) -> None:
+        is_awaited.wait()
+        raise RuntimeError
+
+    monkeypatch.setattr(Ending, "wait", awaited)
+    monkeypatch.setattr("uvicorn.Server.serve", fails)
+    assert main(COMMAND[3:]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["serving"]
+    assert json.loads(said.err) == {"error": "InternalError", "detail": "RuntimeError"}
 
 
 @pytest.mark.parametrize(
