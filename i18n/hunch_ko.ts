@@ -6497,6 +6497,10 @@
         <translation>현재 값: %1(이 모델).</translation>
     </message>
     <message>
+        <source>Now %1, this project&apos;s.</source>
+        <translation>현재 값: %1(이 프로젝트).</translation>
+    </message>
+    <message>
         <source>Starts every chat.</source>
         <translation>모든 채팅을 시작할 때 보내요.</translation>
     </message>
