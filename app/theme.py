@@ -38,7 +38,7 @@ MOTION_MS = 150  # of whatever fades or slides
 SCALE_MIN = 0.85
 SCALE_MAX = 2.0
 SCALES = (SCALE_MIN, 1.0, 1.15, 1.3, 1.5, 1.75, SCALE_MAX)  # that are offered
-# Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides.
+# Han characters are drawn differently in Korean, Japanese and Chinese; the interface language decides, else the user's.
 _MAC_CJK = {"ko": "Apple SD Gothic Neo", "ja": "Hiragino Sans", "zh": "PingFang SC"}
 _LINUX_CJK = {"ko": "Noto Sans CJK KR", "ja": "Noto Sans CJK JP", "zh": "Noto Sans CJK SC"}
 _LINUX_MONO_CJK = {"ko": "Noto Sans Mono CJK KR", "ja": "Noto Sans Mono CJK JP", "zh": "Noto Sans Mono CJK SC"}
@@ -336,7 +336,11 @@ def _provide_a_font() -> None:
 
 
 def _preferred(families: dict[str, str], language: str) -> str:
-    return families.get(language, families["ko"])
+    """Of an interface in another language those of the first of the user's languages that has any."""
+    if language not in families:
+        spoken = (each[:2] for each in QLocale.system().uiLanguages())
+        language = next((each for each in spoken if each in families), "ko")
+    return families[language]
 
 
 def _dots_per_inch() -> float:

@@ -6497,6 +6497,10 @@
         <translation>現在はこのモデルの値（%1）です。</translation>
     </message>
     <message>
+        <source>Now %1, this project&apos;s.</source>
+        <translation>現在はこのプロジェクトの値（%1）です。</translation>
+    </message>
+    <message>
         <source>Starts every chat.</source>
         <translation>すべてのチャットの最初に送ります。</translation>
     </message>

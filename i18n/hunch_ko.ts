@@ -1451,7 +1451,7 @@
     </message>
     <message>
         <source>%1 and its draft are installed.</source>
-        <translation>%1 모델과 초안 모델이 설치되었어요.</translation>
+        <translation>%1 모델과 초안 모델이 설치됐어요.</translation>
     </message>
     <message>
         <source>Install %1 and its draft</source>
@@ -6497,6 +6497,10 @@
         <translation>현재 값: %1(이 모델).</translation>
     </message>
     <message>
+        <source>Now %1, this project&apos;s.</source>
+        <translation>현재 값: %1(이 프로젝트).</translation>
+    </message>
+    <message>
         <source>Starts every chat.</source>
         <translation>모든 채팅을 시작할 때 보내요.</translation>
     </message>
@@ -7548,7 +7552,7 @@
     </message>
     <message>
         <source>The sign-in was refused (%1).</source>
-        <translation>로그인이 거부되었어요(%1).</translation>
+        <translation>로그인이 거부됐어요(%1).</translation>
     </message>
     <message>
         <source>It wants the sign-in at %1 now, not where it was before. Sign out first if that is right.</source>

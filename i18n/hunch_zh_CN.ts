@@ -6497,6 +6497,10 @@
         <translation>目前为 %1，来自此模型。</translation>
     </message>
     <message>
+        <source>Now %1, this project&apos;s.</source>
+        <translation>目前为 %1，来自此项目。</translation>
+    </message>
+    <message>
         <source>Starts every chat.</source>
         <translation>在每个对话开始时发送。</translation>
     </message>

@@ -28,8 +28,7 @@ MOST_ROWS = 1000
 
 
 class RequestRole(IntEnum):
-    RUNNING = Qt.ItemDataRole.UserRole
-    ROW = Qt.ItemDataRole.UserRole + 1  # the whole RequestRow
+    ROW = Qt.ItemDataRole.UserRole  # the whole RequestRow
     SECOND_LINE = Qt.ItemDataRole.UserRole + 2
     WHEN = Qt.ItemDataRole.UserRole + 3
 
@@ -74,8 +73,6 @@ class RequestTableModel(QAbstractTableModel):
             Qt.ItemDataRole.DisplayRole: lambda: _text(row, RequestColumn(index.column())),
             Qt.ItemDataRole.ToolTipRole: lambda: footer_line(row.stats).tooltip,
             Qt.ItemDataRole.AccessibleTextRole: lambda: _spoken(row, RequestColumn(index.column())),
-            Qt.ItemDataRole.TextAlignmentRole: lambda: _alignment(RequestColumn(index.column())),
-            RequestRole.RUNNING: lambda: row.status.under_way,
             RequestRole.ROW: lambda: row,
             RequestRole.SECOND_LINE: lambda: _second_line(row, RequestColumn(index.column())),
             RequestRole.WHEN: lambda: moment(row.at_s),
@@ -150,8 +147,3 @@ def _spoken(row: RequestRow, column: RequestColumn) -> str:
         return time_words(row.stats)
     when = moment(row.at_s) if column is RequestColumn.CHAT else ""
     return " ".join(part for part in (_text(row, column), when, _second_line(row, column)) if part)
-
-
-def _alignment(column: RequestColumn) -> Qt.AlignmentFlag:
-    words = column in (RequestColumn.CHAT, RequestColumn.STATE)
-    return (Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight) | Qt.AlignmentFlag.AlignVCenter

@@ -7,8 +7,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QObject
 from app.tools.wire import SignInPages
 from app.words import formats
 from app.words.model_names import human_name
-
-_MOST_NAMED = 3
+from app.words.pairs import some
 
 
 def built_in_name() -> str:
@@ -77,8 +76,8 @@ def who_can(models: tuple[str, ...]) -> str:
     """Which installed models can."""
     if not models:
         return QCoreApplication.translate("Tools", "No other installed model can.")
-    names = formats.listed(*map(human_name, models[:_MOST_NAMED]))
-    return formats.fill(QCoreApplication.translate("Tools", "Installed and able to: %1."), names)
+    able = QCoreApplication.translate("Tools", "Installed and able to: %1.")
+    return formats.fill(able, some([*map(human_name, models)]))
 
 
 def never_asks_text() -> str:

@@ -7,17 +7,19 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import QDrag, QDragEnterEvent, QDropEvent, QGuiApplication, QImage, QKeySequence, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.storage import AttachmentKind, Purged
+from app.storage import Attachment, AttachmentKind, Purged
 from app.storage.trash import Trash
+from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
 from app.views.files.picture_viewer import PictureViewer
 from app.views.shell.composer import UnseenNote
@@ -473,3 +475,15 @@ def test_a_picture_that_the_database_does_not_take_is_there_at_the_next_start(tm
         app.wait_until_stored(qtbot)
         assert [chip.accessibleName() for chip in chips(app)][:1] == ["Picture, 40 × 20"]
         assert len(files(app)) == 1
+
+
+def test_a_large_picture_fits_the_screen_that_the_window_is_on(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    larger = SimpleNamespace(availableGeometry=lambda: QRect(0, 0, 9000, 9000), logicalDotsPerInchY=lambda: 72.0)
+    monkeypatch.setattr(QGuiApplication, "primaryScreen", lambda: larger)
+    window = QWidget()
+    qtbot.addWidget(window)
+    picture = Attachment("a.png", AttachmentKind.PICTURE, "", 10, width=6000, height=6000)
+    viewer = PictureViewer(Theme(), picture, window, can_remove=False)
+    room = window.screen().availableSize()
+    assert viewer.width() <= room.width()
+    assert viewer.height() <= room.height()

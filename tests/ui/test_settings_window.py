@@ -376,6 +376,12 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         settings.thinking = "normal"
         options.put(Scope.CHAT, "thinking", "off")
         assert rows["thinking"].explanation.text().endswith("Now off, this chat's.")
+        app.chats.folders.make(None)
+        qtbot.waitUntil(lambda: bool(app.chats.conversations.tree.folders))
+        (folder_id,) = app.chats.conversations.tree.folders
+        options.put_in_project(folder_id, "top_p", 0.5)
+        options.begin_in(folder_id)
+        assert rows["top_p"].explanation.text().endswith("Now 0.50, this project's.")
 
 
 def test_what_follows_the_system_says_what_that_is(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -80,9 +81,16 @@ def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
         captions = [label for label in labels if label.text() in total_columns()]
         assert [label.text() for label in captions] == total_columns()  # once, whatever the number of groups
         assert (captions[0].x() > page.totals.width() // 4) is beside
+    statistics = app.application.speculation.statistics
+    (one,) = page.totals.totals
+    statistics.totals = {Grouping.PAIR: [replace(one, key=(f"Main {number}", "")) for number in range(15)]}
+    statistics.totals_changed.emit()
+    assert page.totals.findChildren(TextLabel)[-1].text() == "And 3 more."
+    statistics.watch(True)
+    app.wait_until_stored(qtbot)
     page.totals.groups.set_value(Grouping.LANGUAGE)
     assert page.totals.totals[0].key == ("", "en")
-    app.application.speculation.statistics.clear()
+    statistics.clear()
     app.wait_until_stored(qtbot)
     assert page.totals.totals == []
     assert app.chats.requests.rows == []

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from functools import cache
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup import growing_code, highlight
+from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript import code_colors
 from app.views.transcript.code_part import CodePart
@@ -39,6 +42,17 @@ def test_fonts_follow_the_language_and_the_text_size_at_once(open_transcript: Op
         assert {look(document.defaultFont()) for document in documents} == expected
         seen |= expected
     assert len(seen) == 12
+
+
+def test_an_english_window_has_the_han_characters_of_the_users_next_language(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = SimpleNamespace(name=lambda: "en_JP", uiLanguages=lambda: ["en-JP", "en", "ja-JP", "ko-KR"])
+    monkeypatch.setattr("app.theme.QLocale", SimpleNamespace(system=lambda: system))
+    theme = Theme()
+    english = theme.reply_font().families(), theme.mono_font().families()
+    theme.set_language("ja")
+    assert english == (theme.reply_font().families(), theme.mono_font().families())
 
 
 def colored_words(part: CodePart) -> dict[str, str]:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QDate, QDateTime, QLocale, QTime
 from app.storage import Deletion
 from app.words import formats, pairs
 from app.words.formats import labelled, listed, moment, quoted, sentences, size, spoken
+from app.words.tools import who_can
 from app.words.trash import deletion_detail
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -116,3 +117,7 @@ def test_each_language_has_its_own_marks(
     QLocale.setDefault(QLocale(language))
     assert (spoken(*parts), listed("a", "", "b"), labelled("a", "b"), quoted("a")) == said
     assert pairs.languages_text(("ja", "ko")) == listed("日本語", "한국어")
+
+
+def test_of_many_models_that_can_use_tools_some_are_named_and_the_rest_is_marked() -> None:
+    assert who_can(("a/One", "b/Two", "c/Three", "d/Four")) == "Installed and able to: One, Two, Three …."

@@ -54,10 +54,12 @@ def test_what_is_bold_is_called_so_on_the_screen(language: str) -> None:
 
 
 @LANGUAGE
-def test_what_leaves_this_mac_names_the_other_macs_that_compute_for_it(language: str) -> None:
+def test_privacy_names_all_that_chats_and_keys_are_sent_to(language: str) -> None:
     (others,) = {text for english, text in on_the_screen(language) if english == "Other Macs"}
     (privacy,) = (page for page in help_pages(language) if page.name == "privacy")
     assert others in names(privacy.sections[0])
+    servers = {"en": "tool server", "ko": "도구 서버", "ja": "ツールサーバ", "zh_CN": "工具服务器"}
+    assert servers[language] in privacy.sections[-2].answer  # of tokens and keys
 
 
 @LANGUAGE

@@ -203,7 +203,6 @@ def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel
     assert cells(table, 1) == ["Old", "Done", "–", "–", "–", "", "", "–", "–"]
     assert table.index(0, RequestColumn.SPEED_UP).data(RequestRole.SECOND_LINE) == "0.4 s saved"
     assert table.index(0, RequestColumn.CHAT).data(RequestRole.SECOND_LINE) == "Main ← Draft"
-    assert table.index(0, 0).data(RequestRole.RUNNING) is True
     table.put(RequestRow(3, "Odd", "a folder ← of mine ← Draft-1B-4bit"))
     assert table.index(0, RequestColumn.CHAT).data(RequestRole.SECOND_LINE) == "a folder ← of mine ← Draft 1B"
 

@@ -19,14 +19,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.race import Race, RaceRequest, RequestOf
-from app.theme import RADIUS_CARD, UI_PX, Theme
+from app.theme import UI_PX, Theme
 from app.view_models.race import RaceState, RaceView, Verdict
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import LongText
-from app.views.widgets.painting import paint_card
+from app.views.widgets.painting import paint_surface
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.side_window import SideWindow
@@ -409,9 +409,7 @@ class RaceText(QWidget):
             self.text.append(text[len(shown) :])
         else:
             self.text.set_text(text)
-            self.text.moveCursor(
-                QTextCursor.MoveOperation.Start
-            )  # at a line's end it would show 3 px of the right margin
+            self.text.moveCursor(QTextCursor.MoveOperation.Start)  # a line's end shows 3 px of the right margin
         self._shown = text
         self._follows = follows
         self._on_range()
@@ -430,5 +428,4 @@ class RaceText(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            paint_card(painter, self.rect(), RADIUS_CARD, self._theme.palette.surface, self._theme.palette.hairline)
+        paint_surface(self, self._theme.palette)

@@ -210,7 +210,7 @@ class RequestDelegate(QStyledItemDelegate):
         if index.column() == RequestColumn.SPEED_UP:
             return speed_color(row.stats, colors)
         live = index.column() in (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
-        return colors.draft if live and index.data(RequestRole.RUNNING) else colors.text
+        return colors.draft if live and row.status.under_way else colors.text
 
     def _paint_picture(self, painter: QPainter, place: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
         """Of what was drafted; nothing where little was."""

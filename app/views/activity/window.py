@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -25,6 +25,7 @@ from app.views.widgets.side_window import SideWindow
 from app.views.widgets.sparkline import paint_positions
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
+from app.words.formats import count, fill
 from app.words.requests import group_name, show_more, total_cells, total_columns
 
 REQUESTS = "requests"
@@ -157,7 +158,7 @@ class Totals(Translated, QWidget):
 
     def _show(self) -> None:
         self._is_wide = self._has_room()
-        rows = self._rows(self.totals[:_MOST_TOTALS])
+        rows = self._rows(self.totals)
         self._column.replaceWidget(self._list, rows)
         self._list.hide()
         self._list.deleteLater()
@@ -176,7 +177,7 @@ class Totals(Translated, QWidget):
         first = 1 if self._is_wide else 0
         grid.setColumnStretch(0, first)
         self._place(grid, [TextLabel(self._theme, TextStyle.FINE, text=each) for each in captions], first)
-        for total in totals:
+        for total in totals[:_MOST_TOTALS]:
             grid.addWidget(Hairline(self._theme), grid.rowCount(), 0, 1, first + len(captions))
             below = grid.rowCount()
             name = self._name(total)
@@ -186,6 +187,9 @@ class Totals(Translated, QWidget):
             else:
                 grid.addWidget(name, below, 0, 1, len(captions))
                 self._place(grid, self._figures(total), first)
+        if (left := len(totals) - _MOST_TOTALS) > 0:
+            more = fill(QCoreApplication.translate("Files", "And %1 more."), count(left))
+            grid.addWidget(TextLabel(self._theme, TextStyle.FINE, text=more), grid.rowCount(), 0, 1, -1)
         return rows
 
     def _place(self, grid: QGridLayout, figures: Sequence[QWidget], first: int, row: int | None = None) -> None:
@@ -204,8 +208,8 @@ class Totals(Translated, QWidget):
         words = group_name(Grouping(str(self.groups.value)), total.key)
         block = QWidget()
         name = TextLabel(self._theme, TextStyle.HEADING, text=words)
-        count = TextLabel(self._theme, TextStyle.FINE, text=self.tr("%Ln reply(s)", "", requests))
-        arrange(QVBoxLayout(block), name, count, spacing=2, margins=(0, 0, 0, 0))
+        replies = TextLabel(self._theme, TextStyle.FINE, text=self.tr("%Ln reply(s)", "", requests))
+        arrange(QVBoxLayout(block), name, replies, spacing=2, margins=(0, 0, 0, 0))
         return block
 
     def _figures(self, total: Total) -> list[QWidget]:

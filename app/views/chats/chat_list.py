@@ -52,7 +52,7 @@ from app.view_models.conversation_rows import FolderTree, Match
 from app.views.chats.chat_rows import ChatRowDelegate, Index, ListOfChats, RenameField, more_place, row_of
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.drop_target import local_files
-from app.views.widgets.held_keys import Menu, asks_for_menu, deletes_all, is_held, modifiers_of, popup_menu
+from app.views.widgets.held_keys import REMOVE_KEYS, Menu, asks_for_menu, deletes_all, is_held, modifiers_of, popup_menu
 from app.views.widgets.row_list import set_up_row_list
 from app.words.formats import count, fill, in_menu, sentences
 
@@ -61,7 +61,6 @@ _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 _ANYWHERE = -1  # several chats: any folder may be chosen, and none
-_REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _BACKWARDS = (QListView.CursorAction.MovePageUp, QListView.CursorAction.MoveUp, QListView.CursorAction.MovePrevious)
 
 Move = Callable[[int | None], None]  # into a folder; None: out of all
@@ -368,7 +367,7 @@ class ChatList(ListOfChats):
             self.search_left.emit()
         elif event.key() == Qt.Key.Key_Escape and self.chosen():
             self.selectionModel().select(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        elif event.key() in _REMOVE and self.chosen() and not index.isValid():
+        elif event.key() in REMOVE_KEYS and self.chosen() and not index.isValid():
             self._chats.delete_chats(self.chosen())
         elif not self._is_item(index) or not self._act_by_key(event, row_of(index)):
             super().keyPressEvent(event)
@@ -381,7 +380,7 @@ class ChatList(ListOfChats):
         elif key in _ENTER and not modifiers_of(event):
             if not is_held(event):
                 self._open(row)
-        elif key in _REMOVE:
+        elif key in REMOVE_KEYS:
             if not event.isAutoRepeat():  # else a held key would delete all rows
                 self._delete(row)
         elif key == Qt.Key.Key_F2:

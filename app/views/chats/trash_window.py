@@ -24,7 +24,7 @@ from app.view_models.trash_list import DELETION, Deletion, TrashListModel
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.dialog import Dialog, DialogText, ask
-from app.views.widgets.held_keys import RETURN_KEYS, is_held
+from app.views.widgets.held_keys import REMOVE_KEYS, RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
@@ -58,7 +58,7 @@ class TrashList(RowRing, QListView):
             event.accept()
         elif event.key() in RETURN_KEYS:
             self.restore_requested.emit()
-        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and not event.isAutoRepeat():
+        elif event.key() in REMOVE_KEYS and not event.isAutoRepeat():
             self.forget_requested.emit()
         else:
             super().keyPressEvent(event)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QMimeData, QPoint, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QDrag,
-    QGuiApplication,
     QImage,
     QKeyEvent,
     QKeySequence,
@@ -107,16 +106,15 @@ class PictureViewer(Translated, QDialog):
         theme.changed.connect(self.update)
         self.close_button.setFocus()  # else Qt gives it to the first button, and Space would remove or copy
         self._retranslate()
-        self._fit()
+        self._fit(parent.screen().availableSize() * _MOST_SHARE)
 
     def _arrange(self) -> None:
         foot = arrange(QHBoxLayout(), (self.facts, 1), self.copy, self.remove, self.close_button)
         arrange(QVBoxLayout(self), (self.page, 1), foot, spacing=12, margins=(_EDGE, 14, _EDGE, 14))
 
-    def _fit(self) -> None:
-        """Resize the window to the picture, within the screen; buttons never cover it."""
+    def _fit(self, screen: QSize) -> None:
+        """Resize the window to the picture, within that much of the screen; buttons never cover it."""
         around = self.sizeHint() - _LEAST
-        screen = QGuiApplication.primaryScreen().availableGeometry().size() * _MOST_SHARE
         wanted = QSize(self._picture.width, self._picture.height)
         most = QSize(screen.width(), screen.height() - around.height())
         if wanted.width() > most.width() or wanted.height() > most.height():

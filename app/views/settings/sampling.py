@@ -98,6 +98,7 @@ class SamplingPage(Translated, Page):
             "chat": self.tr("Now %1, this chat's."),
             "preset": self.tr("Now %1, this preset's."),
             "model": self.tr("Now %1, this model's."),
+            "project": self.tr("Now %1, this project's."),
         }.get("chat" if name in view.own else view.sources.get(name, ""))
         value = view.own.get(name, view.otherwise[name])
         if sentence is None or value == self._settings.in_force(name):

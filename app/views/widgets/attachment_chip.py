@@ -24,7 +24,7 @@ from app.theme import FOOTER_PX, RADIUS_CARD, UI_PX, Theme
 from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
-from app.views.widgets.held_keys import Menu, popup_menu
+from app.views.widgets.held_keys import REMOVE_KEYS, Menu, popup_menu
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, listed, percent, size
@@ -35,7 +35,6 @@ _BUTTON_PX = 20
 PICTURE_PX = 64
 _DENSITY = 2  # of thumbnails
 _UNSEEN_OPACITY = 0.35
-_REMOVE_KEYS = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _NEAR = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
 
 
@@ -203,7 +202,7 @@ class AttachmentChip(Translated, PaintedButton):
         return done
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _REMOVE_KEYS and self.close_button is not None:
+        if event.key() in REMOVE_KEYS and self.close_button is not None:
             if not event.isAutoRepeat():  # a key that is held would remove all of them
                 self.remove_requested.emit()
             return

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QMenu, QStyleOptionMenuItem, QWidget
 from app.theme import Theme
 
 RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+REMOVE_KEYS = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _PRESS_KEYS = (*RETURN_KEYS, Qt.Key.Key_Space, Qt.Key.Key_Select)
 MENU_KEY = "Meta+Return" if sys.platform == "darwin" else "Shift+F10"  # Qt's Meta is a Mac's Control
