@@ -708,4 +708,10 @@ def _text_of(model: LoadedModel, token: int) -> bytes:
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:
     """Whether the reply's part of the prompt leaves a thinking span open. Some templates open one themselves."""
     tokenizer = model.tokenizer
-    return bool(tokenizer.has_thinking and tokenizer.rfind_think_start(begun) > tokenizer.rfind_think_end(begun))
+    if not tokenizer.has_thinking:
+        return False
+    if {*tokenizer.think_start_tokens}.isdisjoint(tokenizer.get_added_vocab().values()):
+        # Markers that are spelled may be cut otherwise beside a line break. Names of pictures are no tokens.
+        text = str(tokenizer.decode([token for token in begun if token < model.logit_width]))
+        return text.rfind(tokenizer.think_start) > text.rfind(tokenizer.think_end)
+    return bool(tokenizer.rfind_think_start(begun) > tokenizer.rfind_think_end(begun))
