@@ -403,14 +403,14 @@ def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
     """Each call in a turn of its own, with its answer. A later turn may have calls of the same ids."""
     moved: list[Message] = []  # answers that follow their calls already
     for at, message in enumerate(messages):
-        if message.role is not MessageRole.TOOL:
+        if message.role is MessageRole.ASSISTANT:
             moved = []
         if len(message.tool_calls) < 2:
             if message not in moved:
                 yield message
             continue
-        results = takewhile(lambda each: each.role is MessageRole.TOOL, messages[at + 1 :])
-        answers = {each.tool_call_id: each for each in results}
+        following = takewhile(lambda each: each.role is not MessageRole.ASSISTANT, messages[at + 1 :])
+        answers = {each.tool_call_id: each for each in following if each.role is MessageRole.TOOL}
         for number, call in enumerate(message.tool_calls):
             said = replace(message, content="", reasoning="") if number else message
             yield replace(said, tool_calls=(call,))
