@@ -348,10 +348,19 @@ def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
 
 
 def _with_system(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> list[Message]:
-    """System messages for which the template has no place begin the next question, or are questions themselves."""
+    """System messages for which the template has no place begin the next question, end the one before, or are questions
+    themselves.
+    """
     turns: list[Message] = []
     moved = False  # the last one
     for at, message in enumerate(messages):
+        if (
+            moved
+            and message.role is MessageRole.ASSISTANT
+            and [each.role for each in turns[-2:-1]] == [MessageRole.USER]
+        ):
+            said = turns.pop().content  # two questions in a row are refused by some
+            turns[-1] = replace(turns[-1], content=f"{turns[-1].content}\n\n{said}")
         joined_to = turns.pop().content + "\n\n" if moved and message.role is not MessageRole.ASSISTANT else ""
         moved = message.role is MessageRole.SYSTEM and not _writes_system(model, at > 0, aborted)
         role = MessageRole.USER if moved else message.role
