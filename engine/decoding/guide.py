@@ -272,7 +272,7 @@ class _Follower:
 
     def _after(self, place: _Place, token: int) -> _Place:
         match place.phase:
-            case Phase.OPENING | Phase.FREE if (token,) == self._thinking.opens[place.opened : place.opened + 1]:
+            case Phase.OPENING | Phase.FREE if self._opens(place.opened, token):
                 thinking = Phase.THINKING if place.phase is Phase.OPENING else Phase.ASIDE
                 opened = place.opened + 1
                 return _Place(thinking) if opened == len(self._thinking.opens) else replace(place, opened=opened)
@@ -286,6 +286,13 @@ class _Follower:
                 answer = replace(place, phase=Phase.ANSWER, opened=0)
                 return self._after_answer(answer, token, self._grammar.vocabulary)
         return replace(place, phase=Phase.ENDED)
+
+    def _opens(self, opened: int, token: int) -> bool:
+        """Whether it is the next of the marker that opens thinking: the last may have a line break in it."""
+        opens = self._thinking.opens
+        if (token,) == opens[opened : opened + 1]:
+            return True
+        return 0 < opened == len(opens) - 1 and self._text(token).rstrip() == self._text(opens[opened])
 
     def _after_thought(self, place: _Place, token: int) -> _Place:
         closes = self._thinking.closes

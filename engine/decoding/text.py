@@ -344,10 +344,19 @@ def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
 
 
 def _with_system(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> list[Message]:
-    """System messages for which the template has no place begin the next question, or are questions themselves."""
+    """System messages for which the template has no place begin the next question, end the one before, or are questions
+    themselves.
+    """
     turns: list[Message] = []
     moved = False  # the last one
     for at, message in enumerate(messages):
+        if (
+            moved
+            and message.role is MessageRole.ASSISTANT
+            and [each.role for each in turns[-2:-1]] == [MessageRole.USER]
+        ):
+            said = turns.pop().content  # two questions in a row are refused by some
+            turns[-1] = replace(turns[-1], content=f"{turns[-1].content}\n\n{said}")
         joined_to = turns.pop().content + "\n\n" if moved and message.role is not MessageRole.ASSISTANT else ""
         moved = message.role is MessageRole.SYSTEM and not _writes_system(model, at > 0, aborted)
         role = MessageRole.USER if moved else message.role
@@ -400,14 +409,14 @@ def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
     """Each call in a turn of its own, with its answer. A later turn may have calls of the same ids."""
     moved: list[Message] = []  # answers that follow their calls already
     for at, message in enumerate(messages):
-        if message.role is not MessageRole.TOOL:
+        if message.role is MessageRole.ASSISTANT:
             moved = []
         if len(message.tool_calls) < 2:
             if message not in moved:
                 yield message
             continue
-        results = takewhile(lambda each: each.role is MessageRole.TOOL, messages[at + 1 :])
-        answers = {each.tool_call_id: each for each in results}
+        following = takewhile(lambda each: each.role is not MessageRole.ASSISTANT, messages[at + 1 :])
+        answers = {each.tool_call_id: each for each in following if each.role is MessageRole.TOOL}
         for number, call in enumerate(message.tool_calls):
             said = replace(message, content="", reasoning="") if number else message
             yield replace(said, tool_calls=(call,))
@@ -697,4 +706,10 @@ def _text_of(model: LoadedModel, token: int) -> bytes:
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:
     """Whether the reply's part of the prompt leaves a thinking span open. Some templates open one themselves."""
     tokenizer = model.tokenizer
-    return bool(tokenizer.has_thinking and tokenizer.rfind_think_start(begun) > tokenizer.rfind_think_end(begun))
+    if not tokenizer.has_thinking:
+        return False
+    if {*tokenizer.think_start_tokens}.isdisjoint(tokenizer.get_added_vocab().values()):
+        # Markers that are spelled may be cut otherwise beside a line break. Names of pictures are no tokens.
+        text = str(tokenizer.decode([token for token in begun if token < model.logit_width]))
+        return text.rfind(tokenizer.think_start) > text.rfind(tokenizer.think_end)
+    return bool(tokenizer.rfind_think_start(begun) > tokenizer.rfind_think_end(begun))

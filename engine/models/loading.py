@@ -311,6 +311,10 @@ def _load_tokenizer(path: Path, width: int) -> Any:
         kind = str(config.get("model_type"))  # which is all that a tokenizer needs
         settings["config"] = CONFIG_MAPPING[kind]() if kind in CONFIG_MAPPING else PreTrainedConfig()
         tokenizer = load(settings)
+    backend = backend_of(tokenizer)
+    if getattr(backend, "fix_mistral_regex", False) and backend.token_to_id("[INST]") is None:  # another vocabulary
+        settings["fix_mistral_regex"] = False
+        tokenizer = load(settings)
     if not tokenizer.has_chat_template and (template := template_text(path)):  # in a file for processors alone
         tokenizer = load(settings | {"chat_template": template})
     if isinstance(named := tokenizer.chat_template, dict):  # mlx-lm looks for the syntax of calls in a single one

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
 from mlx_lm.tool_parsers import mistral
-from tokenizers import AddedToken
+from tokenizers import AddedToken, Tokenizer
 from transformers.utils.chat_parsing import parse_response
 
 from engine import Message, MessageRole, Request, SpanKind
@@ -254,9 +254,9 @@ def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
     assert read(model, HARMONY + ASKED)["calls"] == theirs(CHANNELS, HARMONY + ASKED)["calls"]
 
 
-def speaking(folder: Path, *tokens: str, template: str = "") -> LoadedModel:
+def speaking(folder: Path, *tokens: str, template: str = "", tokenizer: Tokenizer | None = None) -> LoadedModel:
     """A folder that declares nothing, with these tokens."""
-    tokenizer = byte_tokenizer()
+    tokenizer = tokenizer or byte_tokenizer()
     tokenizer.add_tokens([AddedToken(token) for token in tokens])
     config = qwen3_config(num_hidden_layers=1)
     save(build(config), config, folder, tokenizer)
@@ -289,6 +289,40 @@ def test_markers_of_thinking_that_mlx_lm_does_not_look_for(
 ) -> None:
     model = speaking(tmp_path, *tokens, template=f"[TOOL_CALLS]{template}")
     assert read(model, f"{opens}So.{closes}Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
+
+
+@pytest.fixture
+def spelling(tmp_path: Path) -> LoadedModel:
+    """A model that spells its markers; as in most vocabularies their last token is another one before a line break."""
+    plain = json.loads(byte_tokenizer().to_str())
+    plain["model"]["vocab"][">Ċ"] = 256
+    plain["model"]["merges"] = [[">", "Ċ"]]
+    plain["pre_tokenizer"]["use_regex"] = False
+    model = speaking(tmp_path, template="{# <think> and </think> #}", tokenizer=Tokenizer.from_str(json.dumps(plain)))
+    assert encode("<think>\n", model)[-1] == 256
+    return model
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("<think>\n", SpanKind.THINKING),
+        ("<think>", SpanKind.THINKING),
+        ("<think>\n\n</think>\n\n", SpanKind.ANSWER),
+        ("a", SpanKind.ANSWER),
+    ],
+)
+def test_a_prompt_that_opens_thinking_with_a_line_break(spelling: LoadedModel, prompt: str, kind: SpanKind) -> None:
+    reply = TextDecoder(spelling, encode(prompt, spelling), ())
+    assert [span.kind for span in reply.push(*encode("b", spelling)) + reply.finish()] == [kind]
+
+
+@pytest.mark.parametrize("opens", ["<think>", "<think>\n"])
+def test_thinking_that_begins_with_a_line_break_has_its_limit(spelling: LoadedModel, opens: str) -> None:
+    guide = TextDecoder(spelling, [], ()).guide(None, may_open=True, most_thinking=2)
+    assert guide is not None
+    guide.commit(encode(f"{opens}bb", spelling))
+    assert guide.forced() == encode("</think>", spelling)
 
 
 def test_marks_of_answers_that_mlx_lm_knows_are_no_part_of_them(tmp_path: Path) -> None:

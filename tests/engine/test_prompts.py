@@ -133,8 +133,17 @@ def test_a_later_system_message_that_the_template_refuses_begins_the_next_questi
     refuses = "{% if m.role == 'system' and not loop.first %}{{ raise_exception('no') }}{% endif %}"
     other = replace(with_template(model, TEMPLATE.replace(begin, begin + refuses)), beside={})
     turns = (SYSTEM, "s"), (USER, "a"), (SYSTEM, "b"), (ASSISTANT, "c"), (SYSTEM, "d"), (USER, "e")
-    expected = "system: s\nuser: a\nuser: b\nassistant: c\nuser: d\n\ne\n"
+    expected = "system: s\nuser: a\n\nb\nassistant: c\nuser: d\n\ne\n"
     assert text(other, chat(*turns)) == f"False|{expected}assistant: <done>"
+
+
+def test_a_moved_system_message_makes_no_two_questions_in_a_row(model: LoadedModel) -> None:
+    """Which templates as Gemma's refuse."""
+    begin = "{% for m in messages %}"
+    refuses = "{% if (m.role == 'user') == (loop.index0 % 2 == 1) %}{{ raise_exception('no') }}{% endif %}"
+    other = replace(with_template(model, TEMPLATE.replace(begin, begin + refuses)), beside={})
+    turns = (USER, "a"), (SYSTEM, "b"), (SYSTEM, "c"), (ASSISTANT, "d"), (SYSTEM, "e"), (USER, "f")
+    assert text(other, chat(*turns)) == "False|user: a\n\nb\n\nc\nassistant: d\nuser: e\n\nf\nassistant: <done>"
 
 
 def test_without_a_template_the_messages_are_joined(plain: LoadedModel) -> None:

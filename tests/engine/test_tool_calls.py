@@ -318,6 +318,17 @@ def test_there_calls_of_a_later_turn_may_have_the_same_ids(one_by_one_folder: Pa
     assert said == ["<tool_call>", "first 0", "<tool_call>", "first 1", "<tool_call>", "second 0", "first 0"]
 
 
+@pytest.mark.parametrize("role", [MessageRole.SYSTEM, MessageRole.USER])
+def test_there_an_answer_is_found_behind_words_between_the_answers(one_by_one_folder: Path, role: MessageRole) -> None:
+    """Some clients remind the model there."""
+    calls = tuple(ToolCall(f"call_{at}", "look", json.dumps({"at": at})) for at in "01")
+    asked = Message(MessageRole.ASSISTANT, "", tool_calls=calls)
+    answers = [Message(MessageRole.TOOL, f"answer {at}", tool_call_id=f"call_{at}") for at in "01"]
+    chat = Request((USER, asked, answers[0], Message(role, "note"), answers[1]), tools=(TOOL,))
+    said = re.findall(r"answer .|note|<tool_call>", rendered(load_model(one_by_one_folder), chat))
+    assert said == ["<tool_call>", "answer 0", "<tool_call>", "answer 1", "note"]
+
+
 def test_there_a_reply_ends_with_its_first_call(
     one_by_one_folder: Path, caller_folder: Path, shared_engine: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,8 +44,10 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 _META = re.compile(r"""<meta\s[^>]*?charset\s*=\s*["']?(?!utf-16)([\w.:-]+)""", re.IGNORECASE)  # or it were no text
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # hold whatever is named
 _HEAD_BYTES = 2048  # in which a page names its encoding
-# What is written under these names.
-_WIDER = {"euc-kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "iso-8859-1": "cp1252"}
+# What is written under these names of Python's, which knows what each is also called.
+_WIDER = {"euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"} | dict.fromkeys(
+    ("iso8859-1", "ascii"), "cp1252"
+)
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {
     "User-Agent": "Hunch",
@@ -173,7 +175,8 @@ def _text(target: Target, status: int, headers: dict[str, str], body: bytes, *, 
 def _decoded(body: bytes, charset: str) -> str:
     with suppress(LookupError, UnicodeError):
         if charset and not body.startswith(_MARKS):
-            return body.decode(_WIDER.get(charset, charset), "replace").removeprefix("\ufeff")
+            name = codecs.lookup(charset).name
+            return body.decode(_WIDER.get(name, name), "replace").removeprefix("\ufeff")
     return decoded(body) or body.decode("utf-8", "replace")
 
 
