@@ -603,8 +603,12 @@ class TextDecoder:
             if self._calling is not None:
                 spans.extend(self._end_of_call(self._calling, at + len(marker)))
                 continue
+            begins_call = self._tools is not None and marker == self._tools.start
+            if begins_call and self._fresh and self._held[:at].isspace():  # it belongs to the call
+                self._drop(at)
+                at = 0
             spans.extend(self._span(at))
-            if self._tools is not None and marker == self._tools.start:
+            if begins_call:
                 self._calling = self._tools
                 continue
             self._drop(len(marker))
@@ -618,7 +622,8 @@ class TextDecoder:
         if self._calling is not None:
             return spans
         certain = len(self._held) - _possible_start(self._held, self._markers())
-        spans.extend(self._span(certain))
+        if self._tools is None or not self._fresh or not self._held[:certain].isspace():
+            spans.extend(self._span(certain))
         return spans
 
     def _end_of_call(self, tools: ToolSyntax, chars: int, *, cut: bool = False) -> list[TextSpan]:

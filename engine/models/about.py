@@ -25,6 +25,7 @@ from engine.models.model_files import (
     start_of,
 )
 
+MORE_TEMPLATES = "additional_chat_templates/*.jinja"
 _HEAD_BYTES = 16 * KIB
 _MOST_LANGUAGES = 40
 _THINKS = re.compile(
@@ -99,7 +100,8 @@ def template_text(folder: Path) -> str:
     try:
         path = folder / "chat_template.jinja"
         if path.is_file():
-            return read_limited(path, TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
+            texts = (read_limited(each, TEMPLATE_LIMIT_BYTES) for each in (path, *sorted(folder.glob(MORE_TEMPLATES))))
+            return b"\n".join(texts)[:TEMPLATE_LIMIT_BYTES].decode("utf-8", "replace")
         for name in ("tokenizer_config.json", "chat_template.json"):
             if (folder / name).is_file():
                 given = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")

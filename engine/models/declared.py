@@ -45,11 +45,14 @@ _CHANNELS = {  # of gpt-oss, whose folders mostly declare nothing
     "fields": {
         "thinking": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
         "content": {
-            "open": ["<|channel|>final<|message|>", "<|channel|>commentary<|message|>"],
+            "open": [
+                *("<|channel|>final<|message|>", "<|channel|>commentary<|message|>"),
+                *("<|channel|>commentary ", "<|channel|>analysis "),  # before a call
+            ],
             "close": ["<|end|>", "<|return|>"],
         },
         "tool_calls": {
-            "open_pattern": r"<\|channel\|>commentary to=functions\.(?P<name>[\w.-]+).*?<\|message\|>",
+            "open_pattern": r"to=functions\.(?P<name>[\w.-]+).*?<\|message\|>",  # after a channel, or before one
             "close": "<|call|>",
             "repeats": True,
             "content": "json",

@@ -15,8 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
+from engine.models.about import MORE_TEMPLATES
 from engine.models.children import OUR_FAULTS, TRY_MODEL, command, environment
-from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, MORE_TEMPLATES, TOO_MUCH
+from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import CONFIG_LIMIT_BYTES, object_at, stamp
 

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from tokenizers import Tokenizer
 
-from engine.models.about import template_texts
+from engine.models.about import MORE_TEMPLATES, template_texts
 from engine.models.children import PROBE, PROBES
 from engine.models.model_files import (
     TEMPLATE_LIMIT_BYTES,
@@ -31,7 +31,6 @@ from engine.models.model_files import (
 from engine.models.templates import ChatTemplate
 from engine.models.watch import TooLong
 
-MORE_TEMPLATES = "additional_chat_templates/*.jinja"
 GOOD = 0
 TOO_LONG = 3
 TOO_MUCH = 4

@@ -272,6 +272,14 @@ def test_channels_of_gpt_oss_are_known_without_a_declaration(tmp_path: Path) -> 
     aside = "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant"
     call = {"name": "look", "arguments": {"far": 3}}
     assert read(model, HARMONY + aside + ASKED) == {"thinking": "Look first.", "content": "I look.", "calls": [call]}
+    first = ' to=functions.look<|channel|>commentary json<|message|>{"far": 3}'  # as the template writes former calls
+    assert read(model, HARMONY + first) == {"thinking": "Look first.", "content": "", "calls": [call]}
+    assert read(model, first) == {"thinking": "", "content": "", "calls": [call]}
+    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
+    spans = [span for token in encode(HARMONY + first, model) for span in reply.push(token)] + reply.finish()
+    assert "".join(span.text for span in spans) == "Look first."
+    among = ASKED.replace("commentary", "analysis")
+    assert read(model, HARMONY + among) == {"thinking": "Look first.", "content": "", "calls": [call]}
     answer = f"{HARMONY}<|channel|>final<|message|>Well."
     assert read(model, answer) == {"thinking": "Look first.", "content": "Well.", "calls": []}
 

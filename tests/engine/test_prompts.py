@@ -111,6 +111,7 @@ def test_a_template_for_tools_alone_is_used_where_there_are_tools(tmp_path: Path
         (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": named}))
     loaded = load_model(folder)
     assert loaded.info.calls_tools
+    assert loaded.info.about.tools
     assert text(loaded, chat((USER, "a"))) == "False|user: a\nassistant: <done>"
     assert text(loaded, chat((USER, "a"), tools=({"name": "look"},))) == "look<tool_call>"
 

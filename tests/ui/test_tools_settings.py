@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.consents import EVERY_CHAT, Consent
 from app.system.secrets import Secrets
+from app.tools import servers
 from app.tools.definitions import LONGEST_DESCRIPTION, Answer, ToolResult
 from app.tools.host_process import ToolHost
 from app.tools.wire import ConnectionState, ServerProblem
@@ -69,6 +70,8 @@ class Setup:
 @pytest.fixture
 def setup(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
     monkeypatch.setenv("HOME", str(tmp_path))
+    for search in ("find_command", "ask_shell"):  # whatever this machine has
+        monkeypatch.setattr(servers, search, lambda _name: "")
     with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
         yield Setup(app)
 
