@@ -70,8 +70,9 @@ class Setup:
 @pytest.fixture
 def setup(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for search in ("find_command", "ask_shell"):  # whatever this machine has
-        monkeypatch.setattr(servers, search, lambda _name: "")
+    find = servers.find_command  # whatever this machine has, there is no Node.js
+    monkeypatch.setattr(servers, "find_command", lambda name: "" if name.endswith("npx") else find(name))
+    monkeypatch.setattr(servers, "ask_shell", lambda _name: "")
     with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
         yield Setup(app)
 
