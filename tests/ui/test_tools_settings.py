@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.consents import EVERY_CHAT, Consent
 from app.system.secrets import Secrets
-from app.tools import servers
+from app.tools import commands, servers
 from app.tools.definitions import LONGEST_DESCRIPTION, Answer, ToolResult
 from app.tools.host_process import ToolHost
 from app.tools.wire import ConnectionState, ServerProblem
@@ -70,7 +70,7 @@ class Setup:
 @pytest.fixture
 def setup(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
     monkeypatch.setenv("HOME", str(tmp_path))
-    find = servers.find_command  # whatever this machine has, there is no Node.js
+    find = commands.find_command  # whatever this machine has, there is no Node.js
     monkeypatch.setattr(servers, "find_command", lambda name: "" if name.endswith("npx") else find(name))
     monkeypatch.setattr(servers, "ask_shell", lambda _name: "")
     with open_app(tmp_path / "profile", qtbot, models=MODELS) as app:
