@@ -180,8 +180,8 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
         if isinstance(event, TextDelta):
             is_answer = event.kind is SpanKind.ANSWER
             (answer if is_answer else thinking).append(event.text)
-            if is_answer and not as_json:
-                print(_TERMINAL_CONTROLS.sub("", event.text), end="", flush=True)
+            if not as_json:
+                _show(event.text, is_answer=is_answer, begins=len(thinking) == 1)
     if isinstance(event, Failed):
         if as_json and (answer or thinking):  # its words are kept
             kept = {"text": "".join(answer), "thinking": "".join(thinking), "finish": "failed"}
@@ -201,6 +201,14 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
         report["rounds"] = [asdict(each) for each in event.rounds]
     print(json.dumps(report, ensure_ascii=False) if as_json else "", flush=True)
     return 0
+
+
+def _show(text: str, *, is_answer: bool, begins: bool) -> None:
+    """Thoughts may take a minute: a terminal says that there are some."""
+    if is_answer:
+        print(_TERMINAL_CONTROLS.sub("", text), end="", flush=True)
+    elif begins and sys.stderr.isatty():
+        _say("Thinking…")
 
 
 def _load(

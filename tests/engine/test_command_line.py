@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, cast
 from unittest.mock import Mock
@@ -231,20 +232,23 @@ def test_what_a_terminal_would_act_on_is_not_printed(zoo: Zoo, capsys: pytest.Ca
 
 @pytest.mark.parametrize(("as_json", "printed"), [(False, "Paris.\n"), (True, "Hm, a capital. Paris.\n")])
 def test_thoughts_are_not_printed_into_the_answer(
-    as_json: bool, printed: str, capsys: pytest.CaptureFixture[str]
+    as_json: bool, printed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which a pipe takes on; as JSON they are apart."""
+    """Which a pipe takes on; as JSON they are apart. A terminal says that there are some."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     request = RequestId(1)
     thought = TextDelta(request, SpanKind.THINKING, "Hm, a capital. ", RequestStats())
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     for event in (
         thought,
+        replace(thought, text=""),
         TextDelta(request, SpanKind.ANSWER, "Paris.", RequestStats()),
         Finished(request, FinishReason.STOP, RequestStats(), (), 1),
     ):
         events.put(event)
     assert _write(cast(Engine, Mock()), Request(), events, as_json) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert err == ("" if as_json else "Thinking…\n")
     said = json.loads(out) if as_json else {}
     assert (said["thinking"] + said["text"] + "\n" if as_json else out) == printed
 
