@@ -63,8 +63,7 @@ def rejection(logprobs: mx.array, draft: Draft, uniforms: mx.array, noise: mx.ar
     """
     drafted = draft.tokens[:, None]
     p = mx.exp(logprobs[:-1])
-    one_hot = (drafted == mx.arange(p.shape[-1])).astype(p.dtype)
-    q = mx.exp(draft.logprobs) if draft.logprobs is not None else one_hot
+    q = mx.exp(draft.logprobs) if draft.logprobs is not None else (drafted == mx.arange(p.shape[-1])).astype(p.dtype)
     p_drafted = mx.take_along_axis(p, drafted, axis=-1)[:, 0]
     q_drafted = mx.take_along_axis(q, drafted, axis=-1)[:, 0]
     # The residual distribution max(p - q, 0). A rejected token has p < q, so it is hardly ever drawn again. Where p
