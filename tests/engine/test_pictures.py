@@ -119,11 +119,10 @@ def plain(client: EngineClient) -> dict[tuple[str, str], Outcome]:
     }
 
 
-def test_what_is_seen_counts(client: EngineClient, plain: dict[tuple[str, str], Outcome]) -> None:
-    others = [
-        client.run(replace(asking((asked("What is it?", picture(40, 30, seed)),)), transient=True)) for seed in (2, 3)
-    ]
-    assert len({plain["short", "greedy"].tokens, *(each.tokens for each in others)}) == 3
+def test_what_is_seen_counts(client: EngineClient) -> None:
+    requests = (asking((asked("What is it?", picture(40, 30, seed)),)) for seed in (0, 1, 3))
+    replies = [client.run(replace(request, transient=True, max_tokens=40)).tokens for request in requests]
+    assert len(set(replies)) == 3
 
 
 DRAFTS = ["draft", "lookup", "dflash", "dspark", "dflash2", "eagle3", "mtp", "assistant"]
