@@ -6028,8 +6028,8 @@
         <translation>数値が確かになるまで、両方を交互に実行します。</translation>
     </message>
     <message>
-        <source>Try a longer prompt.</source>
-        <translation>もっと長いプロンプトで試してください。</translation>
+        <source>Try a prompt with a longer reply.</source>
+        <translation>もっと長い回答になるプロンプトで試してください。</translation>
     </message>
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>

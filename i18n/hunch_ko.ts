@@ -6028,7 +6028,7 @@
         <translation>수치가 확실해질 때까지 두 방식을 번갈아 실행해요.</translation>
     </message>
     <message>
-        <source>Try a longer prompt.</source>
+        <source>Try a prompt with a longer reply.</source>
         <translation>더 긴 답이 나올 프롬프트로 해 보세요.</translation>
     </message>
     <message>

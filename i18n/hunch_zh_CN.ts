@@ -6028,8 +6028,8 @@
         <translation>两种方式轮流运行，直到数字确定。</translation>
     </message>
     <message>
-        <source>Try a longer prompt.</source>
-        <translation>请换一个更长的提示词。</translation>
+        <source>Try a prompt with a longer reply.</source>
+        <translation>请换一个会得到更长回复的提示词。</translation>
     </message>
     <message>
         <source>This Mac was busy. Race again when it is idle.</source>

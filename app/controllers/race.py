@@ -18,7 +18,7 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.view_models.race import RaceState, RaceView, Verdict
-from app.view_models.race_times import ends_lap
+from app.view_models.race_times import LEAST_TOKENS, ends_lap
 from engine import (
     Acceptance,
     CannotSee,
@@ -39,7 +39,6 @@ from engine import (
 )
 
 MOST_TOKENS = 400
-LEAST_TOKENS = 12  # of a reply that can be judged
 _LEAST_DRAFTED = 0.2  # of its rounds, or auto drafts nothing
 _END = -1  # no token
 _MOST_SHARED = 6  # laps that other replies shared; then the machine is busy

@@ -14,7 +14,8 @@ from statistics import median
 
 SURE = 1.07  # the figure is known if its interval is within this factor
 LEAST_PAIRS = 3
-MOST_S = 30.0
+MOST_S = 30.0  # unless so many pairs take longer
+LEAST_TOKENS = 12  # of a lap that can be judged
 # A lap ends after so long, so that many fit, but not before it has so many tokens, unless those take much longer.
 _LAP_S = 1.5
 _LAP_TOKENS = 48
@@ -98,15 +99,15 @@ class RaceTimes:
     @property
     def is_over(self) -> bool:
         """After a pair: the factor is known, or another pair would take too long."""
-        if len(self.plain_s) != len(self.drafted_s):
+        if self.pairs < LEAST_PAIRS or len(self.plain_s) != len(self.drafted_s):
             return False
-        laps = len(self.plain_s) + len(self.drafted_s)
-        return self.is_sure or (laps > 0 and self.spent_s * (1 + 2 / laps) > MOST_S)
+        return self.is_sure or self.spent_s * (1 + 1 / self.pairs) > MOST_S
 
 
 def ends_lap(seconds: float, tokens: int) -> bool:
     """Whether a lap has run for long enough; later ones end at as many tokens."""
-    return seconds >= _LONGEST_LAP_S or (seconds >= _LAP_S and tokens >= _LAP_TOKENS)
+    least_s = _LAP_S if tokens >= _LAP_TOKENS else _LONGEST_LAP_S
+    return seconds >= least_s and tokens >= LEAST_TOKENS
 
 
 def _quiet(laps: tuple[float, ...]) -> list[float]:

@@ -104,13 +104,20 @@ def test_laps_that_were_not_disturbed_count_where_the_pairs_do_not_agree() -> No
     assert (fewer.is_sure, fewer.is_busy) == (False, True)
 
 
+def test_a_slow_machine_takes_longer_and_knows() -> None:
+    """12 tokens take 9 s: three pairs are more than half a minute."""
+    times = race(noisy(0.01), 1.3, 9.0, 1)
+    assert (times.pairs, times.is_sure) == (LEAST_PAIRS, True)
+    assert times.spent_s > MOST_S
+
+
 def test_what_the_two_ways_never_agree_on_is_not_known_at_the_end() -> None:
     times = race(lambda chance, _at_s: chance.uniform(0.5, 2.0), 1.5, 1.5, 1)
     assert (times.is_sure, times.is_busy, times.is_over) == (False, True, True)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "tokens", "ends"), [(1.4, 900, False), (1.6, 20, False), (1.6, 50, True), (4.1, 20, True)]
+    ("seconds", "tokens", "ends"), [(1.4, 900, False), (1.6, 20, False), (1.6, 50, True), (4.1, 20, True), (9.0, 11, False)]
 )
 def test_a_lap_is_long_enough_to_tell_and_short_enough_for_others(seconds: float, tokens: int, ends: bool) -> None:
     assert ends_lap(seconds, tokens) is ends

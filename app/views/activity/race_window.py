@@ -87,7 +87,7 @@ def _under_way(view: RaceView) -> str:
 def _found(view: RaceView) -> str:
     match view.verdict:
         case Verdict.TOO_SHORT:
-            return QCoreApplication.translate("Race", "Try a longer prompt.")
+            return QCoreApplication.translate("Race", "Try a prompt with a longer reply.")
         case Verdict.NOTHING_DRAFTED:
             return why_undrafted(view.drafted)
         case Verdict.KNOWN:
