@@ -39,6 +39,7 @@ from engine.server.tools import Tools, arguments_of, demanded, function_tool
 
 # A line in Claude Code's prompt with a changing number, which would prevent reusing the cache after it.
 _BILLING = re.compile(r"\Ax-anthropic-billing-header[^\n]*\n?")
+_SIGNATURE = "unsigned"  # of thinking: without one, or with an empty one, clients leave the block out of the next turn
 _WITHOUT_EFFECT = ("metadata", "service_tier", "cache_control", "context_management", "container", "mcp_servers")
 _ENDS = {
     FinishReason.LENGTH: "max_tokens",
@@ -88,7 +89,7 @@ class AnthropicMessage(ApiCall):
         end = outcome.finished
         content: list[dict[str, Any]] = []
         if outcome.thinking:
-            content.append({"type": "thinking", "thinking": "".join(outcome.thinking), "signature": ""})
+            content.append({"type": "thinking", "thinking": "".join(outcome.thinking), "signature": _SIGNATURE})
         if outcome.text:
             content.append({"type": "text", "text": "".join(outcome.text), "citations": None})
         content += [_tool_use(call) | {"input": arguments_of(call)} for call in outcome.calls]
@@ -156,6 +157,8 @@ class AnthropicMessage(ApiCall):
         yield _event("content_block_start", index=self._block, content_block=block)
 
     def _close(self) -> Iterable[bytes]:
+        if self._kind == "thinking":
+            yield self._delta("signature_delta", signature=_SIGNATURE)
         if self._kind:
             self._kind = ""
             yield _event("content_block_stop", index=self._block)

@@ -330,7 +330,7 @@ def test_a_messages_blocks_follow_each_other(served: Served, scripted: FakeEngin
     assert [event["type"] for event in heard] == [
         "message_start",
         "ping",
-        *("content_block_start", "content_block_delta", "content_block_stop"),
+        *("content_block_start", "content_block_delta", "content_block_delta", "content_block_stop"),
         *("content_block_start", "content_block_delta", "content_block_delta", "content_block_stop"),
         *("content_block_start", "content_block_delta", "content_block_stop"),
         "message_delta",
@@ -346,6 +346,16 @@ def test_a_messages_blocks_follow_each_other(served: Served, scripted: FakeEngin
     assert json.loads(arguments) == {"at": "the sky"}
     assert heard[-2]["delta"]["stop_reason"] == "tool_use"
     assert heard[0]["message"]["usage"] | {"output_tokens": 0} == heard[0]["message"]["usage"]
+
+
+def test_thinking_comes_back_in_the_next_turn(served: Served, scripted: FakeEngine) -> None:
+    """Clients keep only blocks with a signature, which comes in a delta of its own before the block's end."""
+    scripted.scripts += [Script(thinking=("Hm.",), calls=(CALL,))] * 2
+    whole = served.post("/v1/messages", ASKED | QUESTION).json()["content"][0]
+    heard = events(served, "/v1/messages", ASKED | QUESTION)
+    at = next(at for at, event in enumerate(heard) if event["type"] == "content_block_stop")
+    assert heard[at - 1]["delta"] == {"type": "signature_delta", "signature": whole["signature"]}
+    assert whole["signature"]
 
 
 def test_a_message_ends_where_the_context_does(served: Served, scripted: FakeEngine) -> None:
