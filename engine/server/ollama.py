@@ -147,8 +147,8 @@ class OllamaChat(OllamaCall):
         return {"message": message | ({"thinking": text} if kind is SpanKind.THINKING else {})}
 
     def calls(self, calls: Sequence[ToolCall]) -> dict[str, Any]:
-        functions = [{"function": {"name": call.name, "arguments": arguments_of(call)}} for call in calls]
-        return {"message": {"role": "assistant", "content": "", "tool_calls": functions}}
+        made = [{"id": call.id, "function": {"name": call.name, "arguments": arguments_of(call)}} for call in calls]
+        return {"message": {"role": "assistant", "content": "", "tool_calls": made}}
 
     def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes

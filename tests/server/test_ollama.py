@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from engine import Message, MessageRole, ToolCall
 from tests.helpers.fake_engine import FakeEngine, Script
 from tests.helpers.served import Served
 
-BODY = {"model": "Main-8B:latest", "messages": [{"role": "user", "content": "x"}]}
+BODY: dict[str, Any] = {"model": "Main-8B:latest", "messages": [{"role": "user", "content": "x"}]}
 CALL = ToolCall("call_1", "look", '{"at": "the sky"}')
 
 
@@ -24,9 +25,22 @@ def test_a_chat_streams_lines_unless_told_otherwise(served: Served, scripted: Fa
     heard = lines(served, "/api/chat", BODY)
     assert "".join(line["message"]["content"] for line in heard) == "I look."
     assert heard[0]["message"]["thinking"] == "Hm."
-    assert heard[-2]["message"]["tool_calls"] == [{"function": {"name": "look", "arguments": {"at": "the sky"}}}]
+    function = {"name": "look", "arguments": {"at": "the sky"}}
+    assert heard[-2]["message"]["tool_calls"] == [{"id": "call_1", "function": function}]
     assert [line["done"] for line in heard] == [False] * 4 + [True]
     assert (heard[-1]["done_reason"], heard[-1]["prompt_eval_count"]) == ("stop", 20)
+
+
+def test_answers_of_a_tool_that_was_called_twice_are_known_apart(served: Served, scripted: FakeEngine) -> None:
+    """By the ids of the calls, which Ollama has had since 0.12.10, in whatever order they come."""
+    scripted.scripts.append(Script(calls=(CALL, replace(CALL, id="call_2"))))
+    called = served.post("/api/chat", BODY | {"stream": False}).json()["message"]
+    results = [
+        {"role": "tool", "tool_call_id": call["id"], "content": call["id"]} for call in reversed(called["tool_calls"])
+    ]
+    assert served.post("/api/chat", BODY | {"messages": [*BODY["messages"], called, *results]}).is_success
+    *_, first, second = scripted.requests[-1].messages
+    assert [(each.tool_call_id, each.content) for each in (first, second)] == [("call_2",) * 2, ("call_1",) * 2]
 
 
 def test_options_have_ollamas_names(served: Served, scripted: FakeEngine) -> None:
