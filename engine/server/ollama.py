@@ -58,7 +58,7 @@ class OllamaCall(ApiCall):
         self.keep_s = keep_alive_of(fields)
         for name in ("truncate", "shift"):
             fields.has(name)
-        fields.refuse("logprobs", "suffix", "raw")
+        fields.refuse("logprobs", "suffix")
         given = fields.raw("options")
         self._options = Fields({_OPTIONS.get(name, name): value for name, value in given.items()}, "options.")
         self._started = time.monotonic()
@@ -163,12 +163,16 @@ class OllamaChat(OllamaCall):
 class OllamaGenerate(OllamaCall):
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         super().__init__(fields, context, model)
+        fields.refuse("template", "context")
+        prompt = fields.text("prompt") or ""
+        if fields.flag("raw"):  # as editors do that write the model's own markers around a gap
+            fields.refuse("system", "images")
+            self.requests = [self.asked(text=prompt)] if prompt else []
+            return
         system = fields.text("system")
         messages = [Message(MessageRole.SYSTEM, system)] if system else []
         marks = _pictures(fields, context.pictures)
-        prompt = fields.text("prompt") or ""
         messages.append(Message(MessageRole.USER, prompt, pictures=marks))
-        fields.refuse("template", "context")
         if prompt or marks:
             self.requests = [self.asked(messages=tuple(messages))]
 

@@ -61,6 +61,19 @@ def test_empty_texts_of_its_clients_ask_for_nothing(served: Served) -> None:
     assert served.post("/api/generate", body | {"suffix": "y"}).status_code == 400
 
 
+def test_a_raw_prompt_is_continued_as_it_is(served: Served, scripted: FakeEngine) -> None:
+    """So Continue and Zed have the text at the cursor completed, with the model's own markers around the gap."""
+    body = {"model": "", "prompt": "<fim_prefix>a<fim_suffix>b<fim_middle>", "raw": True}
+    answer = served.post("/api/generate", body | {"stream": False, "options": {"num_predict": 64, "stop": ["b"]}})
+    assert answer.status_code == 200, answer.text
+    (request,) = scripted.requests
+    assert (request.text, request.messages, request.max_tokens) == (body["prompt"], (), 64)
+    assert answer.json()["response"]
+    refused = served.post("/api/generate", body | {"system": "Be brief."})
+    assert (refused.status_code, "'system'" in refused.text) == (400, True)
+    assert served.post("/api/generate", body | {"prompt": ""}).json()["done_reason"] == "load"
+
+
 def test_models_are_listed_with_their_context(served: Served) -> None:
     (tag,) = served.http.get("/api/tags").json()["models"]
     shown = served.post("/api/show", {"model": tag["name"]}).json()
