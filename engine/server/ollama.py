@@ -312,6 +312,7 @@ class _Lists:
             "details": _details(info),
             "model_info": {
                 "general.architecture": family,
+                "general.basename": info.name,
                 "general.parameter_count": info.parameters,
                 f"{family}.context_length": info.context_tokens,
                 f"{family}.embedding_length": info.width,

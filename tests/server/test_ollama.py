@@ -78,6 +78,7 @@ def test_models_are_listed_with_their_context(served: Served) -> None:
     (tag,) = served.http.get("/api/tags").json()["models"]
     shown = served.post("/api/show", {"model": tag["name"]}).json()
     assert shown["model_info"]["qwen3.context_length"] == 4096
+    assert shown["model_info"]["general.basename"] == "Main-8B"  # which VS Code lists it by
     (here,) = served.http.get("/api/v0/models").json()["data"]
     assert (here["id"], here["loaded_context_length"]) == ("Main-8B", 4096)
     (instance,) = served.http.get("/api/v1/models").json()["models"][0]["loaded_instances"]
