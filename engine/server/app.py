@@ -125,7 +125,7 @@ class _Calling:
                 requests = await client.unless_left(self._shared.pictures.read(sent, requests))
         with self._shared.replies(self._path, requests, client, model, call.keep_s, sent.owner) as replies:
             if call.stream:
-                await replies.judged()
+                await replies.judged(call.streamed_codes)
                 await _Stream(call, replies, client, send).run(scope["request_id"])
             else:
                 outcomes = await replies.whole()

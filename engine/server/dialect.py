@@ -63,6 +63,7 @@ class ApiCall(ABC):
     """
 
     media_type = "text/event-stream"
+    streamed_codes: frozenset[str] = frozenset()  # of problems that its clients expect in the stream, never as a status
 
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         """`model`: the name that the client gave."""

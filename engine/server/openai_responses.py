@@ -33,6 +33,8 @@ _WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_ke
 
 
 class OpenAIResponse(ApiCall):
+    streamed_codes = frozenset({"context_length_exceeded"})  # by this event Codex leaves out the oldest of its history
+
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         super().__init__(fields, context, model)
         fields.refuse("previous_response_id", "conversation", "background", "prompt", "top_logprobs")

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -334,8 +334,11 @@ class Replies:
             self._shared.metrics.called()
         self._events.put_nowait((index, event))
 
-    async def judged(self) -> None:
-        """Wait until every prompt is known to fit, so that a refusal can be a status. Raises Problem, ClientLeft."""
+    async def judged(self, streamed: Collection[str]) -> None:
+        """Wait until every prompt is known to fit, so that a refusal can be a status. Raises Problem, ClientLeft.
+
+        `streamed`: codes of problems that `events` raises.
+        """
         waiting = set(range(len(self._requests)))
         until = asyncio.get_running_loop().time() + self._shared.options.begin_s
         while waiting:
@@ -346,7 +349,10 @@ class Replies:
             index, event = found
             self._early.append(found)
             if isinstance(event, Failed):
-                raise problem_of(event.error, self._shared.engine.state().again_at)
+                problem = problem_of(event.error, self._shared.engine.state().again_at)
+                if problem.code in streamed:
+                    return
+                raise problem
             if not isinstance(event, Queued):
                 waiting.discard(index)
 

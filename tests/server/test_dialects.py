@@ -584,6 +584,15 @@ def test_a_chat_that_does_not_fit_is_refused_as_in_each_dialect(small: Served) -
         assert (answer.status_code, error in answer.text) == (400, True), (path, answer.text)
 
 
+def test_codex_can_make_a_history_shorter_that_does_not_fit(small: Served) -> None:
+    """It knows that by this event alone, and gives up where the status is a 400."""
+    heard = events(small, "/v1/responses", {"model": "default", "input": "What is a draft? " * 100})
+    assert [event["type"] for event in heard] == ["response.created", "response.in_progress", "response.failed"]
+    response = heard[-1]["response"]
+    assert (response["status"], response["error"]["code"]) == ("failed", "context_length_exceeded")
+    assert "maximum context length is 512 tokens" in response["error"]["message"]
+
+
 def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngine) -> None:
     space = {"type": "namespace", "name": "eyes", "tools": [{"type": "function", **FUNCTION}]}
     call = ToolCall("call_1", "eyes__look", CALL.arguments)
