@@ -100,8 +100,12 @@ class OpenAIResponse(ApiCall):
         yield self._event(f"response.{response['status']}", response=response)
 
     def failure(self, problem: Problem, request_id: str) -> bytes:
-        error = {"code": problem.code or "server_error", "message": problem.message}
-        return self._event("response.failed", response=self._response(None) | {"status": "failed", "error": error})
+        """Two events, as OpenAI's: some clients know the first one alone, and some the second."""
+        error = self.context.dialect.error(problem, request_id)["error"]
+        beside = {name: error[name] for name in ("code", "message", "param")}  # by its schema; it sends them within
+        failed = {"code": problem.code or "server_error", "message": problem.message}
+        response = self._response(None) | {"status": "failed", "error": failed}
+        return self._event("error", **beside, error=error) + self._event("response.failed", response=response)
 
     def _event(self, kind: str, **data: Any) -> bytes:
         event = {"type": kind, "sequence_number": self._sent, **data}

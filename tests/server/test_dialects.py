@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import Engine, FinishReason, Message, MessageRole, ModelAbout, ModelReady, Request, ToolCall
+from engine import Engine, FinishReason, Message, MessageRole, ModelAbout, ModelReady, OutOfMemory, Request, ToolCall
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 from tests.helpers.served import Served, chat_body, serving
@@ -587,10 +587,19 @@ def test_a_chat_that_does_not_fit_is_refused_as_in_each_dialect(small: Served) -
 def test_codex_can_make_a_history_shorter_that_does_not_fit(small: Served) -> None:
     """It knows that by this event alone, and gives up where the status is a 400."""
     heard = events(small, "/v1/responses", {"model": "default", "input": "What is a draft? " * 100})
-    assert [event["type"] for event in heard] == ["response.created", "response.in_progress", "response.failed"]
     response = heard[-1]["response"]
     assert (response["status"], response["error"]["code"]) == ("failed", "context_length_exceeded")
     assert "maximum context length is 512 tokens" in response["error"]["message"]
+
+
+def test_a_response_that_fails_says_so_to_every_client(served: Served, scripted: FakeEngine) -> None:
+    """LangChain and the AI SDK know the first of the events, Codex the second; OpenAI's own clients raise either."""
+    scripted.scripts.append(Script(error=OutOfMemory("x")))
+    *_, error, failed = events(served, "/v1/responses", {"model": "default", "input": "x"})
+    assert (error["type"], failed["type"]) == ("error", "response.failed")
+    assert error["error"]["code"] == error["code"] == failed["response"]["error"]["code"] == "out_of_memory"
+    assert error["error"]["message"] == error["message"] == failed["response"]["error"]["message"] != ""
+    assert failed["sequence_number"] == error["sequence_number"] + 1
 
 
 def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngine) -> None:
