@@ -20,7 +20,7 @@ from starlette.routing import Route
 from engine.api.errors import ContextTooLong
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, ModelInfo, Request, SpanKind, ToolCall
-from engine.server.contents import seen, source_of, text_of
+from engine.server.contents import seen, source_of
 from engine.server.dialect import ApiCall, CallContext, Dialect, get, sse
 from engine.server.fields import Fields, fields_of
 from engine.server.parameters import (
@@ -208,6 +208,7 @@ def _tools(fields: Fields) -> Tools:
             dropped.append(kind)
             continue
         tools.append(function_tool(tool, "input_schema"))
+    tools = _changed(tools, fields)
     choice = fields.object("tool_choice")
     kind = choice.text("type") if choice is not None else None
     several = choice is None or not choice.flag("disable_parallel_tool_use")
@@ -217,10 +218,39 @@ def _tools(fields: Fields) -> Tools:
     return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=demanded(tools, names))
 
 
+def _changed(tools: Sequence[dict[str, Any]], fields: Fields) -> list[dict[str, Any]]:
+    """With the tools that system messages within the conversation add, and without those that they remove."""
+    known = {tool["function"]["name"]: tool for tool in tools}
+    left = dict(known)
+    systems = [turn for turn in fields.objects("messages") if turn.any("role") == "system"]
+    for block in (block for turn in systems for block in _blocks(turn, "content")):
+        tool = block.object("tool") or Fields({})
+        name = tool.text("name") or ""
+        if (definition := tool.object("definition")) is not None:
+            defined = function_tool(definition, "input_schema")
+            name = defined["function"]["name"]
+            known[name] = defined
+        match block.text("type"):
+            case "tool_addition" if name in known:
+                left[name] = known[name]
+            case "tool_removal":
+                left.pop(name, None)
+    return list(left.values())
+
+
+def _blocks(fields: Fields, name: str) -> list[Fields]:
+    """A string as one."""
+    value = fields.any(name)
+    return [Fields({"type": "text", "text": value})] if isinstance(value, str) else fields.objects(name)
+
+
+def _texts(fields: Fields, name: str) -> list[str]:
+    """Blocks that change the tools have none."""
+    return [block.text("text") or "" for block in _blocks(fields, name)]
+
+
 def _system(fields: Fields) -> list[Message]:
-    system = fields.any("system")
-    texts = [system] if isinstance(system, str) else [each.text("text") or "" for each in fields.objects("system")]
-    texts = [text for text in (_BILLING.sub("", each) for each in texts) if text]
+    texts = [text for text in (_BILLING.sub("", each) for each in _texts(fields, "system")) if text]
     return [Message(MessageRole.SYSTEM, "\n\n".join(texts))] if texts else []
 
 
@@ -245,17 +275,16 @@ def _turn(turn: Fields, pictures: SentPictures) -> list[Message]:
         case "assistant":
             return [_assistants(turn)]
         case "system":
-            return [Message(MessageRole.USER, f"<system-reminder>\n{text_of(turn)}\n</system-reminder>")]
+            text = "".join(_texts(turn, "content"))
+            return [Message(MessageRole.USER, f"<system-reminder>\n{text}\n</system-reminder>")] if text else []
     raise turn.wrong("role", "user, assistant or system")
 
 
 def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
-    if isinstance(turn.any("content"), str):
-        return [Message(MessageRole.USER, turn.text("content") or "")]
     messages = []
     texts = []
     marks = []
-    for block in turn.objects("content"):
+    for block in _blocks(turn, "content"):
         match block.text("type"):
             case "text":
                 texts.append(block.text("text") or "")
@@ -274,12 +303,10 @@ def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
 
 
 def _assistants(turn: Fields) -> Message:
-    if isinstance(turn.any("content"), str):
-        return Message(MessageRole.ASSISTANT, turn.text("content") or "")
     texts = []
     thoughts = []
     calls = []
-    for block in turn.objects("content"):
+    for block in _blocks(turn, "content"):
         match block.text("type"):
             case "text":
                 texts.append(block.text("text") or "")

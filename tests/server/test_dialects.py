@@ -381,6 +381,32 @@ def test_what_anthropics_clients_send_besides(served: Served, scripted: FakeEngi
     )
 
 
+def test_tools_may_change_within_a_conversation(served: Served, scripted: FakeEngine) -> None:
+    """As Claude Code, LangChain and the AI SDK say it: by blocks of system messages, which name or define a tool."""
+
+    def change(kind: str, **tool: Any) -> dict[str, Any]:
+        return {"type": f"tool_{kind}", "tool": tool}
+
+    hear = {"name": "hear", "description": "Hears.", "input_schema": PARAMETERS}
+    body = ASKED | {"tools": [{"name": name, "input_schema": PARAMETERS} for name in ("look", "smell")]}
+    body["tools"][1]["defer_loading"] = True
+    by_value = change("addition", type="tool_definition", definition=hear)
+    by_name = [change(kind, type="tool_reference", name="smell") for kind in ("removal", "addition")]
+    ways: list[tuple[list[dict[str, Any]], list[str]]] = [
+        ([by_value], ["look", "smell", "hear"]),
+        ([change("removal", type="tool_reference", name="look"), {"type": "text", "text": "Blind."}], ["smell"]),
+        (by_name, ["look", "smell"]),
+        ([change("addition", type="mcp_toolset_reference", server_name="x")], ["look", "smell"]),
+    ]
+    for blocks, left in ways:
+        turns = [*QUESTION["messages"], {"role": "system", "content": blocks}]
+        answer = served.post("/v1/messages", body | {"messages": turns})
+        assert answer.status_code == 200, answer.text
+        assert [tool["function"]["name"] for tool in asked(scripted).tools] == left
+        said = "\n\n<system-reminder>\nBlind.\n</system-reminder>" if left == ["smell"] else ""
+        assert asked(scripted).messages == (Message(USER, f"x{said}"),)
+
+
 def test_what_claude_code_sends_is_one_form_in_every_turn(served: Served, scripted: FakeEngine) -> None:
     billing = "x-anthropic-billing-header: cc_version=2.1; cch=%s;\n"
     blocks = [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]
