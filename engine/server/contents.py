@@ -68,6 +68,8 @@ def source_of(part: Fields) -> str:
 
 def _part(part: Fields) -> str:
     kind = part.text("type") or "text"
+    if kind == "tool_reference":  # as Claude Code's search for tools finds them
+        return f"{part.text('tool_name') or ''}\n"
     if kind not in _TEXTS:
         raise invalid(f"Parts of type '{kind}' are not supported.", "messages", "unsupported_parameter")
     return part.text("refusal" if kind == "refusal" else "text") or ""

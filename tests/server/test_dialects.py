@@ -407,6 +407,14 @@ def test_tools_may_change_within_a_conversation(served: Served, scripted: FakeEn
         assert asked(scripted).messages == (Message(USER, f"x{said}"),)
 
 
+def test_tools_that_a_search_has_found_are_named(served: Served, scripted: FakeEngine) -> None:
+    found = [{"type": "tool_reference", "tool_name": name} for name in ("look", "hear")]
+    turns = [{"role": "assistant", "content": [USE]}, {"role": "user", "content": [RESULT | {"content": found}]}]
+    answer = served.post("/v1/messages", ASKED | {"messages": [*QUESTION["messages"], *turns]})
+    assert answer.status_code == 200, answer.text
+    assert asked(scripted).messages[-1].content == "look\nhear\n"
+
+
 def test_what_claude_code_sends_is_one_form_in_every_turn(served: Served, scripted: FakeEngine) -> None:
     billing = "x-anthropic-billing-header: cc_version=2.1; cch=%s;\n"
     blocks = [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]
