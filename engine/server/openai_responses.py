@@ -29,6 +29,7 @@ _ROLES = {
     "assistant": MessageRole.ASSISTANT,
 }
 _NAMES = {Truncation.NONE: "disabled", Truncation.OLDEST: "auto"}
+_MORE_TOOLS = "additional_tools"  # an item of the input, with which Codex gives some of its tools
 _WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier", "include")
 
 
@@ -255,7 +256,8 @@ def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]], pictures: 
         messages.append(Message(MessageRole.USER, fields.text("input") or ""))
     else:
         flat = {(space, name): flat for flat, space, name in spaces}
-        messages += [_message(item, flat, pictures) for item in fields.objects("input")]
+        items = (item for item in fields.objects("input") if item.any("type") != _MORE_TOOLS)
+        messages += [_message(item, flat, pictures) for item in items]
     if not messages:
         raise invalid("'input' must have something to answer.", "input")
     return settled(list(_joined(messages)))
@@ -271,6 +273,8 @@ def _message(item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictu
                 return Message(_ROLES[name], text_of(item))
             text, marks = seen(item, pictures)
             return Message(MessageRole.USER, text, pictures=marks)
+        case "agent_message":  # of Codex's agents to each other; parts of it may be encrypted
+            return Message(MessageRole.USER, "".join(part.text("text") or "" for part in item.objects("content")))
         case "reasoning":
             thoughts = "".join(part.text("text") or "" for part in item.objects("content"))
             return Message(MessageRole.ASSISTANT, "", thoughts)
@@ -304,13 +308,18 @@ def _tools(fields: Fields) -> Tools:
     tools = []
     dropped = []
     spaces = []
-    for tool in fields.objects("tools"):
+    items = [] if isinstance(fields.any("input"), str) else fields.objects("input")
+    more = [tool for item in items if item.any("type") == _MORE_TOOLS for tool in item.objects("tools")]
+    for tool in (*fields.objects("tools"), *more):
         match tool.text("type"):
             case "function":
                 tools.append(function_tool(tool, "parameters"))
             case "namespace":
                 space = tool.text("name") or ""
                 for each in tool.objects("tools"):
+                    if (kind := each.text("type") or "function") != "function":
+                        dropped.append(kind)
+                        continue
                     function = function_tool(each, "parameters")
                     name = function["function"]["name"]
                     function["function"]["name"] = flat = f"{space}__{name}"

@@ -626,6 +626,25 @@ def test_codex_can_make_a_history_shorter_that_does_not_fit(small: Served) -> No
     assert "maximum context length is 512 tokens" in response["error"]["message"]
 
 
+def test_codex_gives_tools_and_messages_of_agents_among_its_input(served: Served, scripted: FakeEngine) -> None:
+    spaces: dict[str, Any] = {"type": "namespace", "name": "eyes", "tools": [{"type": "function", **FUNCTION}]}
+    spaces["tools"].append({"type": "custom", "name": "exec"})  # not called with JSON
+    said = [{"type": "input_text", "text": "So?"}, {"type": "encrypted_content", "encrypted_content": "z"}]
+    asked_for = [
+        {"type": "additional_tools", "role": "developer", "tools": [spaces]},
+        {"role": "user", "content": "x"},
+        {"type": "function_call", "call_id": "call_1", "namespace": "eyes", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "no"},
+        {"type": "agent_message", "author": "/root", "recipient": "/root/worker", "content": said},
+    ]
+    answer = served.post("/v1/responses", {"model": "default", "input": asked_for})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["x-hunch-ignored"] == "tools:custom"
+    assert [tool["function"]["name"] for tool in asked(scripted).tools] == ["eyes__look"]
+    user, called, _, agent = asked(scripted).messages
+    assert (user, called.tool_calls[0].name, agent) == (Message(USER, "x"), "eyes__look", Message(USER, "So?"))
+
+
 def test_a_response_that_fails_says_so_to_every_client(served: Served, scripted: FakeEngine) -> None:
     """LangChain and the AI SDK know the first of the events, Codex the second; OpenAI's own clients raise either."""
     scripted.scripts.append(Script(error=OutOfMemory("x")))
