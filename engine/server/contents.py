@@ -9,7 +9,7 @@ from itertools import takewhile
 from engine.api.types import Message, MessageRole, Picture, PictureDetail
 from engine.server.fields import Fields
 from engine.server.pictures import SentPictures
-from engine.server.problems import invalid, unsupported
+from engine.server.problems import Problem, invalid, unsupported
 
 _TEXTS = {"text", "input_text", "output_text", "refusal"}
 # OpenAI's words; by "original" a picture has what it has, of which the largest size here is the most.
@@ -35,12 +35,20 @@ def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple
     for part in fields.objects(name):
         match part.text("type"):
             case "image_url" | "input_image":
-                marks.append(pictures.add_url(*_url(part)))
+                marks.append(_seen_at(part, pictures))
             case "image":
                 marks.append(pictures.add(source_of(part)))
             case _:
                 texts.append(_part(part))
     return "".join(texts), tuple(marks)
+
+
+def _seen_at(part: Fields, pictures: SentPictures) -> Picture:
+    url, detail = _url(part)
+    try:
+        return pictures.add_url(url, detail)
+    except Problem as problem:  # Codex leaves out a picture whose place is named, and gives up otherwise
+        raise replace(problem, param=part.place("image_url")) from None
 
 
 def _url(part: Fields) -> tuple[str, PictureDetail | None]:

@@ -137,14 +137,18 @@ class Fields:
         """A JSON object as it is."""
         return self._of_kind(dict, name, "an object") or {}
 
+    def place(self, name: str) -> str:
+        """Of this field in the body."""
+        return f"{self._at}{name}"
+
     def wrong(self, name: str, wanted: str) -> Problem:
-        return invalid(f"'{self._at}{name}' must be {wanted}.", f"{self._at}{name}")
+        return invalid(f"'{self.place(name)}' must be {wanted}.", self.place(name))
 
     def refuse(self, *names: str) -> None:
         """Refuse fields that would change the answer, and are not supported; not where they are empty."""
         for name in names:
             if self.any(name) not in (None, False, "", [], {}):
-                raise invalid(f"'{self._at}{name}' is not supported.", name, "unsupported_parameter")
+                raise invalid(f"'{self.place(name)}' is not supported.", name, "unsupported_parameter")
 
     def _of_kind(self, kind: type[_T], name: str, wanted: str) -> _T | None:
         value = self.any(name)
@@ -155,4 +159,4 @@ class Fields:
     def _object(self, value: Any, place: str) -> Fields:
         if not isinstance(value, dict):
             raise self.wrong(place, "an object")
-        return type(self)(value, f"{self._at}{place}.", is_long=self.is_long)
+        return type(self)(value, f"{self.place(place)}.", is_long=self.is_long)

@@ -51,7 +51,7 @@ class SentPictures:
         if self._model is not None and not self._model.sees:
             raise no_sight()
         if not self._decodes:
-            raise _refused("This server has nothing that decodes pictures.", "unsupported_content")
+            raise invalid("This server has nothing that decodes pictures.", "messages")
         if len(self.texts) == MOST_PICTURES:
             raise _refused(f"There are more than {MOST_PICTURES} pictures.", "too_many_images")
         if len(text) > LARGEST_PICTURE * 4 // 3 + 4:

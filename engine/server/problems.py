@@ -155,7 +155,7 @@ def rank_lost(again_at: float | None = None) -> Problem:
 
 
 def no_sight() -> Problem:
-    return invalid("The loaded model cannot see pictures.", "messages", "unsupported_content")
+    return invalid("The loaded model cannot see pictures.", "messages")
 
 
 _no_memory = partial(

@@ -184,7 +184,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str, str | None]] = {
         },
         400,
         "invalid_image_url",
-        "messages",
+        "messages[0].content[0].image_url",
     ),
 }
 

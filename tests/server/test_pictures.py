@@ -434,7 +434,7 @@ def test_without_a_decoder_no_picture_is_taken_and_none_is_promised(engine: Engi
     with serving(engine) as served:
         path, asked = chat(url(packed(SHOWN)))
         answer = served.post(path, COMMON | asked)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unsupported_content")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_value")
         assert "decodes" in answer.json()["error"]["message"]
         (model,) = served.http.get("/v1/models").json()["data"]
         assert model["architecture"]["input_modalities"] == ["text"]
@@ -446,4 +446,11 @@ def test_a_model_that_reads_text_only_says_so(scripted: FakeEngine) -> None:
             path, asked = body(packed(SHOWN))
             answer = served.post(path, COMMON | asked)
             assert (answer.status_code, "cannot see pictures" in answer.text) == (400, True)
+        shown = {"type": "input_image", "image_url": url(packed(SHOWN))}
+        asked_for = [
+            {"type": "function_call", "call_id": "c", "name": "view_image", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": [shown]},
+        ]
+        error = served.post("/v1/responses", COMMON | {"input": asked_for, "stream": True}).json()["error"]
+        assert (error["code"], error["param"]) == ("invalid_value", "input[1].output[0].image_url"), "for Codex"
     assert not scripted.requests
