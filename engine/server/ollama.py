@@ -80,8 +80,8 @@ class OllamaCall(ApiCall):
 
     def _think(self) -> bool | str | None:
         think: bool | str | None = self.fields.any("think")
-        if not (think is None or isinstance(think, bool) or think in ("low", "medium", "high")):
-            raise self.fields.wrong("think", 'true, false, "low", "medium" or "high"')
+        if not (think is None or isinstance(think, bool) or think in ("low", "medium", "high", "max")):
+            raise self.fields.wrong("think", 'true, false, "low", "medium", "high" or "max"')
         main = self.context.state.main
         if think and main is not None and not main.about.thinking:
             raise invalid(f'"{self.model}" does not support thinking', "think")

@@ -522,6 +522,7 @@ def test_how_much_to_think_in_each_dialect(thinker: tuple[Served, FakeEngine]) -
         ("/v1/responses", {"input": "x", "reasoning": {"effort": "minimal"}}, False, None, None),
         ("/api/chat", {"think": True}, True, None, None),
         ("/api/chat", {"think": "high"}, True, None, "high"),
+        ("/api/chat", {"think": "max"}, True, None, "high"),
         ("/api/chat", {"think": False}, False, None, None),
         (GEMINI, thinking_config(thinkingBudget=5), True, 5, None),
         (GEMINI, thinking_config(thinkingBudget=0, includeThoughts=True), False, None, None),
