@@ -203,7 +203,7 @@ def constraint_of(form: Fields | None, param: str) -> Constraint | None:
         case None | "text":
             return None
         case "json_object":
-            return json_constraint(ANY_OBJECT)
+            return json_constraint(form.raw("schema") or ANY_OBJECT)  # llama.cpp's clients may have one here
         case "json_schema":
             within = form.object("json_schema") or form
             if not within.has("schema"):

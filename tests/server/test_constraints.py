@@ -73,12 +73,13 @@ def scripted() -> Iterator[FakeEngine]:
 
 
 def test_each_dialect_asks_the_engine_for_the_same_form(served: Served, scripted: FakeEngine) -> None:
-    for path, body in DIALECTS.items():
+    of_llama_cpp = SAID | {"response_format": {"type": "json_object", "schema": SCHEMA}}
+    for path, body in (*DIALECTS.items(), ("/v1/chat/completions", of_llama_cpp)):
         assert served.post(path, body).status_code == 200, path
     first, *others = [request.constraint for request in scripted.requests]
     assert first is not None
     assert json.loads(first.text) == SCHEMA
-    assert others == [first] * 3
+    assert others == [first] * 4
 
 
 FLAT_TOOLS: list[dict[str, Any]] = [{"type": "function", **tool["function"]} for tool in TOOLS]
