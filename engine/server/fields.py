@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import Request as HttpRequest
@@ -104,12 +104,12 @@ class Fields:
         value = self._of_kind(bool, name, "true or false")
         return default if value is None else value
 
-    def number(self, name: str) -> float | None:
-        value = self.any(name)
+    def number(self, *names: str) -> float | None:
+        value = self.any(*names)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
-            raise self.wrong(name, "a number")
+            raise self.wrong(self._given(names), "a number")
         return value
 
     def integer(self, *names: str) -> int | None:
@@ -119,7 +119,7 @@ class Fields:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 64:
-            raise self.wrong(next((name for name in names if name in self), names[0]), "an integer")
+            raise self.wrong(self._given(names), "an integer")
         return value
 
     def items(self, name: str) -> list[Any]:
@@ -149,6 +149,9 @@ class Fields:
         for name in names:
             if self.any(name) not in (None, False, "", [], {}):
                 raise invalid(f"'{self.place(name)}' is not supported.", name, "unsupported_parameter")
+
+    def _given(self, names: Sequence[str]) -> str:
+        return next((name for name in names if name in self), names[0])
 
     def _of_kind(self, kind: type[_T], name: str, wanted: str) -> _T | None:
         value = self.any(name)

@@ -39,7 +39,6 @@ _LONGEST_DURATION = 40  # characters
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PARTS = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)")
 _DURATION = re.compile(rf"[-+]?(?:0|(?:{_PARTS.pattern})+)", re.ASCII)  # as Go writes them
-_OPTIONS = {"repeat_penalty": "repetition_penalty"}  # its name for ours
 _NANOSECONDS = 1_000_000_000
 _VERSION = "0.13.0"  # whose answers these are; clients look whether it is new enough for tools and thinking
 _NEVER = "2318-01-01T00:00:00Z"
@@ -59,8 +58,7 @@ class OllamaCall(ApiCall):
         for name in ("truncate", "shift"):
             fields.has(name)
         fields.refuse("logprobs", "suffix")
-        given = fields.raw("options")
-        self._options = Fields({_OPTIONS.get(name, name): value for name, value in given.items()}, "options.")
+        self._options = fields.object("options") or Fields({})
         self._started = time.monotonic()
 
     def asked(self, **prompt: Any) -> Request:

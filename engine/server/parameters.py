@@ -31,6 +31,7 @@ _MOST_STOPS = 16
 _THINKING = ("enabled", "adaptive", "disabled")
 # What templates know of what clients say; "": no thinking.
 _EFFORTS = {"none": "", "minimal": "", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
+_OTHER_NAMES = {"repetition_penalty": ("repeat_penalty",)}  # as llama.cpp, LM Studio and Ollama have it
 ANY_OBJECT = {"type": "object"}
 _OUR_VARIABLES = ("messages", "tools", "add_generation_prompt", "enable_thinking", "documents")
 
@@ -39,7 +40,8 @@ def sampling_of(fields: Fields, defaults: Sampling) -> Sampling:
     """Values out of range are refused by name, as the engine would."""
     given: dict[str, Any] = {}
     for name, limits in SAMPLING_LIMITS.items():
-        value = fields.integer(name) if limits.whole else fields.number(name)
+        names = (name, *_OTHER_NAMES.get(name, ()))
+        value = fields.integer(*names) if limits.whole else fields.number(*names)
         if name == "top_k" and value == -1:
             value = 0
         if value is None or (name == "seed" and value == -1):

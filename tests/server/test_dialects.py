@@ -285,6 +285,13 @@ def test_no_limit_is_minus_one(path: str, served: Served, scripted: FakeEngine) 
     assert asked(scripted).max_tokens is None
 
 
+def test_lm_studio_and_llama_cpp_call_a_penalty_otherwise(served: Served, scripted: FakeEngine) -> None:
+    served.chat("x", repeat_penalty=1.5)
+    assert asked(scripted).sampling.repetition_penalty == 1.5
+    refused = served.post("/v1/chat/completions", chat_body("x", repeat_penalty="much"))
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "repeat_penalty")
+
+
 def test_calls_and_answers_without_ids_get_them(served: Served, scripted: FakeEngine) -> None:
     """Ollama's clients send none and Google's need not; Mistral's templates refuse any but nine letters or digits."""
     calls: list[dict[str, Any]] = [{"function": {"name": name, "arguments": {}}} for name in ("look", "hear")]
