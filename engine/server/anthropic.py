@@ -402,5 +402,4 @@ ANTHROPIC = Dialect(
     lookups=_lookups,
     error=_error,
     key_header="x-api-key",
-    headers=("anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access"),
 )

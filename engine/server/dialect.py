@@ -36,7 +36,6 @@ class Dialect:
     error: Callable[[Problem, str], dict[str, Any]]  # the body of a refusal; with the request's id
     key_header: str = ""  # where its clients send the key, besides Authorization
     key_parameter: str = ""  # of the query, the same
-    headers: tuple[str, ...] = ()  # further ones that its clients send: pages may
 
 
 @dataclass(frozen=True, slots=True)

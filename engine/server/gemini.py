@@ -443,5 +443,4 @@ GEMINI = Dialect(
     error=_error,
     key_header=_KEY,
     key_parameter="key",
-    headers=(_CLIENT, "x-goog-user-project"),
 )

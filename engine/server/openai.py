@@ -63,10 +63,4 @@ OPENAI = Dialect(
         get("/v1/models/{model:path}", lambda http: _entry(shared.models.named(http.path_params["model"]), shared)),
     ],
     error=error_body,
-    headers=(
-        "openai-organization",
-        "openai-project",
-        *(f"x-stainless-{name}" for name in ("arch", "helper-method", "lang", "os", "package-version")),
-        *(f"x-stainless-{name}" for name in ("retry-count", "runtime", "runtime-version", "timeout")),
-    ),
 )
