@@ -49,7 +49,7 @@ class Guard:
             if origin is not None:
                 answers |= {
                     "access-control-allow-origin": origin,
-                    "access-control-expose-headers": "x-request-id, x-hunch-ignored, retry-after",
+                    "access-control-expose-headers": "x-request-id, x-hunch-ignored, x-should-retry, retry-after",
                 }
             if scope["method"] == "OPTIONS":
                 await _preflight(headers)(scope, receive, _with(send, answers))
