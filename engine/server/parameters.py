@@ -30,7 +30,11 @@ _MOST_CHOICES = 8
 _MOST_STOPS = 16
 _THINKING = ("enabled", "adaptive", "disabled")
 # What templates know of what clients say; "": no thinking.
-_EFFORTS = {"none": "", "minimal": "", "low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
+_EFFORTS = {
+    **dict.fromkeys(("none", "minimal"), ""),
+    **{effort: effort for effort in ("low", "medium", "high")},
+    **dict.fromkeys(("xhigh", "max", "ultra"), "high"),
+}
 _OTHER_NAMES = {"repetition_penalty": ("repeat_penalty",)}  # as llama.cpp, LM Studio and Ollama have it
 ANY_OBJECT = {"type": "object"}
 _OUR_VARIABLES = ("messages", "tools", "add_generation_prompt", "enable_thinking", "documents")

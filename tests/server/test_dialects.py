@@ -526,6 +526,7 @@ def test_how_much_to_think_in_each_dialect(thinker: tuple[Served, FakeEngine]) -
             None,
         ),
         ("/v1/responses", {"input": "x", "reasoning": {"effort": "medium"}}, True, None, "medium"),
+        ("/v1/responses", {"input": "x", "reasoning": {"effort": "ultra"}}, True, None, "high"),
         ("/v1/responses", {"input": "x", "reasoning": {"effort": "minimal"}}, False, None, None),
         ("/api/chat", {"think": True}, True, None, None),
         ("/api/chat", {"think": "high"}, True, None, "high"),
