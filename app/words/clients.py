@@ -130,12 +130,8 @@ def _curl(reached: Reached) -> LaunchCommand:
 
 
 def _zed(reached: Reached) -> str:
-    """Zed knows LM Studio, and lists what that has."""
-    model: dict[str, object] = {"name": reached.model, "display_name": reached.model}
-    if reached.context_tokens:
-        model["max_tokens"] = reached.context_tokens
-    model["supports_tool_calls"] = reached.calls_tools
-    provider = {"api_url": f"{reached.address}/api/v0", "available_models": [model]}
+    """Zed knows LM Studio, and reads from it what each model takes and can do."""
+    provider = {"api_url": f"{reached.address}/api/v0"}
     agent = {"default_model": {"provider": "lmstudio", "model": reached.model}}
     return json.dumps({"language_models": {"lmstudio": provider}, "agent": agent}, ensure_ascii=False, indent=2) + "\n"
 

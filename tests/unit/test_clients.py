@@ -60,9 +60,8 @@ def test_opencode_gets_a_limit_that_leaves_room_for_the_prompt() -> None:
 
 def test_zed_finds_us_as_a_server_that_it_knows() -> None:
     config = json.loads(CLIENTS["zed"].text(REACHED))
-    house = config["language_models"]["lmstudio"]
-    assert house["api_url"] == f"{REACHED.address}/api/v0"
-    assert [(each["name"], each["max_tokens"]) for each in house["available_models"]] == [(REACHED.model, 40960)]
+    assert config["language_models"]["lmstudio"] == {"api_url": f"{REACHED.address}/api/v0"}
+    assert config["agent"]["default_model"] == {"provider": "lmstudio", "model": REACHED.model}
 
 
 def test_xcode_takes_a_port_alone() -> None:
