@@ -162,7 +162,7 @@ class _Stream:
                 await self._open()
                 await self._write(b"" if found is None else b"".join(self._call.pieces(*found)))
                 if self._patience_s() <= 0:
-                    await self._write(self._call.alive(*self._replies.progress))
+                    await self._write(await self._client.beside(self._call.alive, *self._replies.progress))
             await self._write(await self._with_body(self._call.closing, self._replies.outcomes), more=False)
         except Problem as problem:
             await self._open()

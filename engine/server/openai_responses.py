@@ -100,6 +100,12 @@ class OpenAIResponse(ApiCall):
         response = self._response(outcome)
         yield self._event(f"response.{response['status']}", response=response)
 
+    def alive(self, done_tokens: int, total_tokens: int) -> bytes:
+        """An event that changes nothing: by comments alone Codex waits five minutes, and then asks again."""
+        if self._open is not None:
+            return b"".join(self._add(self._open, ""))
+        return self._event("response.in_progress", response=self._response(None))
+
     def failure(self, problem: Problem, request_id: str) -> bytes:
         """Two events, as OpenAI's: some clients know the first one alone, and some the second."""
         error = self.context.dialect.error(problem, request_id)["error"]

@@ -664,6 +664,26 @@ def test_a_response_that_fails_says_so_to_every_client(served: Served, scripted:
     assert failed["sequence_number"] == error["sequence_number"] + 1
 
 
+def test_a_response_that_waits_says_so_by_events_that_change_nothing(scripted: FakeEngine) -> None:
+    """OpenAI's client for Node takes the output of each response that it hears for the whole."""
+    scripted.scripts.append(Script(thinking=("Hm.",), pieces=("I ", "look."), calls=(CALL, replace(CALL, id="call_2"))))
+    with serving(scripted, silence_s=0) as served:
+        heard = events(served, "/v1/responses", {"model": "default", "input": "x"})
+    assert [event["sequence_number"] for event in heard] == list(range(len(heard)))
+    ends = [at for at, event in enumerate(heard) if event["type"] == "response.output_item.done"]
+    begins = [at for at, event in enumerate(heard) if event["type"] == "response.output_item.added"]
+    assert len(ends) == len(begins) == 4
+    while_writing = {at for begin, end in zip(begins, ends, strict=True) for at in range(begin, end)}
+    waits = {at for at, event in enumerate(heard) if event["type"] == "response.in_progress"}
+    assert len(waits) > 2
+    assert not waits & while_writing
+    for at in waits:
+        assert heard[at]["response"]["output"] == [heard[end]["item"] for end in ends if end < at]
+    assert any(event.get("delta") == "" for event in heard)
+    said = "".join(event["delta"] for event in heard if event["type"] == "response.output_text.delta")
+    assert said == "I look." == heard[ends[1]]["item"]["content"][0]["text"]
+
+
 def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngine) -> None:
     space = {"type": "namespace", "name": "eyes", "tools": [{"type": "function", **FUNCTION}]}
     call = ToolCall("call_1", "eyes__look", CALL.arguments)

@@ -195,11 +195,14 @@ def test_a_long_silence_is_broken(scripted: FakeEngine) -> None:
         assert list(lines)[-2] == "data: [DONE]"
 
 
-@pytest.mark.parametrize(("path", "sign"), [(CHAT, ": prefill"), ("/v1/messages", "event: ping")])
+@pytest.mark.parametrize(
+    ("path", "sign"),
+    [(CHAT, ": prefill"), ("/v1/messages", "event: ping"), ("/v1/responses", "event: response.in_progress")],
+)
 def test_a_long_prompt_is_no_silence(path: str, sign: str) -> None:
     """Though the engine tells of every chunk that it has read, which a client does not hear."""
     with running(Reading()) as engine, serving(engine, silence_s=0.05) as served:
-        body = chat_body("x", stream=True, max_tokens=9)
+        body = chat_body("x", stream=True, max_tokens=9) | {"input": "x"}
         with served.http.stream("POST", path, json=body) as answer:
             lines = answer.iter_lines()
             signs = sum(line.startswith(sign) for line in islice(lines, 24))
