@@ -16,7 +16,8 @@ from hashlib import sha256
 
 from engine.api.types import Message, ModelInfo, Picture, PictureDetail, Request
 from engine.server.options import MEGABYTE, PictureDecoder, PictureProblem, PictureRefused
-from engine.server.problems import Problem, full, invalid, no_sight, shutting_down
+from engine.server.problems import Problem, full, no_sight, shutting_down
+from engine.server.problems import picture_refused as _refused
 
 MOST_PICTURES = 64  # of a request
 LARGEST_PICTURE = 20 * MEGABYTE  # as a file
@@ -51,7 +52,7 @@ class SentPictures:
         if self._model is not None and not self._model.sees:
             raise no_sight()
         if not self._decodes:
-            raise invalid("This server has nothing that decodes pictures.", "messages")
+            raise _refused("This server has nothing that decodes pictures.")
         if len(self.texts) == MOST_PICTURES:
             raise _refused(f"There are more than {MOST_PICTURES} pictures.", "too_many_images")
         if len(text) > LARGEST_PICTURE * 4 // 3 + 4:
@@ -161,7 +162,3 @@ def _shown(requests: Sequence[Request], pictures: Sequence[Picture]) -> list[Req
 def _with(message: Message, pictures: Sequence[Picture]) -> Message:
     shown = (replace(pictures[int(mark.digest)], detail=mark.detail) for mark in message.pictures)
     return replace(message, pictures=tuple(shown))
-
-
-def _refused(message: str, code: str) -> Problem:
-    return invalid(message, "messages", code)

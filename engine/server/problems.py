@@ -43,6 +43,7 @@ class Problem(Exception):
     cause: EngineError | None = None
     retry_after_s: int | None = None
     retry: bool = True  # False: clients that would try again by themselves must not
+    of_picture: bool = False  # without it the request could be answered
 
     def __post_init__(self) -> None:
         self.message = self.message[:_LONGEST]  # it repeats what a client sent
@@ -155,7 +156,11 @@ def rank_lost(again_at: float | None = None) -> Problem:
 
 
 def no_sight() -> Problem:
-    return invalid("The loaded model cannot see pictures.", "messages")
+    return picture_refused("The loaded model cannot see pictures.")
+
+
+def picture_refused(message: str, code: str = "invalid_value") -> Problem:
+    return Problem(400, message, code=code, param="messages", of_picture=True)
 
 
 _no_memory = partial(

@@ -446,6 +446,8 @@ def test_a_model_that_reads_text_only_says_so(scripted: FakeEngine) -> None:
             path, asked = body(packed(SHOWN))
             answer = served.post(path, COMMON | asked)
             assert (answer.status_code, "cannot see pictures" in answer.text) == (400, True)
+        path, asked = anthropic(packed(SHOWN))
+        assert "Could not process image" in served.post(path, COMMON | asked).text, "for Claude Code"
         shown = {"type": "input_image", "image_url": url(packed(SHOWN))}
         asked_for = [
             {"type": "function_call", "call_id": "c", "name": "view_image", "arguments": "{}"},
