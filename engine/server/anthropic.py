@@ -20,7 +20,7 @@ from starlette.routing import Route
 from engine.api.errors import ContextTooLong
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, ModelInfo, Request, SpanKind, ToolCall
-from engine.server.contents import seen, source_of
+from engine.server.contents import seen, source_of, text_of_part
 from engine.server.dialect import ApiCall, CallContext, Dialect, get, sse
 from engine.server.fields import Fields, fields_of
 from engine.server.parameters import (
@@ -286,8 +286,8 @@ def _users(turn: Fields, pictures: SentPictures) -> list[Message]:
     marks = []
     for block in _blocks(turn, "content"):
         match block.text("type"):
-            case "text":
-                texts.append(block.text("text") or "")
+            case "text" | "document":
+                texts.append(text_of_part(block))
             case "tool_result":
                 failed = "Error: " if block.flag("is_error") else ""
                 call = block.text("tool_use_id") or ""

@@ -23,7 +23,7 @@ def text_of(fields: Fields, name: str = "content") -> str:
         return ""
     if isinstance(value, str):
         return value
-    return "".join(_part(part) for part in fields.objects(name))
+    return "".join(text_of_part(part) for part in fields.objects(name))
 
 
 def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple[str, tuple[Picture, ...]]:
@@ -39,7 +39,7 @@ def seen(fields: Fields, pictures: SentPictures, name: str = "content") -> tuple
             case "image":
                 marks.append(pictures.add(source_of(part)))
             case _:
-                texts.append(_part(part))
+                texts.append(text_of_part(part))
     return "".join(texts), tuple(marks)
 
 
@@ -74,13 +74,29 @@ def source_of(part: Fields) -> str:
     return source.text("data") or ""
 
 
-def _part(part: Fields) -> str:
+def text_of_part(part: Fields) -> str:
     kind = part.text("type") or "text"
+    if kind == "document":
+        return _document(part)
     if kind == "tool_reference":  # as Claude Code's search for tools finds them
         return f"{part.text('tool_name') or ''}\n"
     if kind not in _TEXTS:
         raise invalid(f"Parts of type '{kind}' are not supported.", "messages", "unsupported_parameter")
     return part.text("refusal" if kind == "refusal" else "text") or ""
+
+
+def _document(part: Fields) -> str:
+    """An Anthropic block's, with its title."""
+    source = part.object("source") or Fields({})
+    match source.text("type"):
+        case "text":
+            text = source.text("data") or ""
+        case "content":
+            text = text_of(source)
+        case _:  # by these words Claude Code leaves a file out and goes on; else its session could not
+            message = "Could not process PDF: documents are taken as text only."
+            raise invalid(message, "messages", "unsupported_parameter")
+    return "\n".join(filter(None, (part.text("title"), text)))
 
 
 def settled(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -422,6 +422,23 @@ def test_tools_that_a_search_has_found_are_named(served: Served, scripted: FakeE
     assert asked(scripted).messages[-1].content == "look\nhear\n"
 
 
+def test_documents_are_read_as_text(served: Served, scripted: FakeEngine) -> None:
+    """As the AI SDK and LangChain send a file of text, or parts of one; Claude Code sends PDFs."""
+    parts = [{"type": "text", "text": "So "}, {"type": "text", "text": "what?"}]
+    sources: list[tuple[dict[str, Any], int, str]] = [
+        ({"type": "text", "media_type": "text/plain", "data": "So what?"}, 200, ""),
+        ({"type": "content", "content": parts}, 200, ""),
+        ({"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}, 400, "Could not process PDF"),
+    ]
+    for source, status, refusal in sources:
+        document = {"type": "document", "source": source, "title": "a.txt", "citations": {"enabled": False}}
+        for content in ([document], [RESULT | {"content": [document]}]):
+            turns = [{"role": "assistant", "content": [USE]}, {"role": "user", "content": content}]
+            answer = served.post("/v1/messages", ASKED | {"messages": [*QUESTION["messages"], *turns]})
+            assert (answer.status_code, refusal in answer.text) == (status, True)
+            assert asked(scripted).messages[-1].content == "a.txt\nSo what?"
+
+
 def test_what_claude_code_sends_is_one_form_in_every_turn(served: Served, scripted: FakeEngine) -> None:
     billing = "x-anthropic-billing-header: cc_version=2.1; cch=%s;\n"
     blocks = [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]
