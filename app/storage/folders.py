@@ -36,7 +36,8 @@ class FolderChange:
 
 class FolderStore(Store):
     def all(self) -> list[Folder]:
-        unseen = {row[0] for row in self._db.rows("SELECT DISTINCT folder_id FROM chats WHERE unseen = 1")}
+        sql = "SELECT DISTINCT folder_id FROM chats WHERE unseen = 1 AND deleted_at IS NULL"
+        unseen = {row[0] for row in self._db.rows(sql)}
         rows = self._db.rows("SELECT id, name, parent_id, opened FROM folders ORDER BY id")
         return [
             Folder(row["id"], as_title(row["name"]), _number(row["parent_id"]), row["opened"] != 0, row["id"] in unseen)

@@ -38,7 +38,7 @@ class Trash(Store):
     def put_chats(self, chats: Iterable[int]) -> float:
         """Move chats to the Trash; returns the mark that restores them."""
         mark = new_mark(self._db)
-        sql = "UPDATE chats SET deleted_at = ?, unseen = 0 WHERE id = ? AND deleted_at IS NULL"
+        sql = "UPDATE chats SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL"
         self._db.connection.executemany(sql, [(mark, number) for number in chats])
         return mark
 

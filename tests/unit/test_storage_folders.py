@@ -191,8 +191,10 @@ def test_a_closed_folder_shows_nothing_of_the_trash(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     made(stores, "Folder", None, chat)
     stores.chats.set_unseen(chat, True)
-    portable.put_in_trash(stores, [chat])
+    mark = portable.put_in_trash(stores, [chat])
     assert [folder.unseen for folder in stores.folders.all()] == [False]
+    stores.trash.restore(mark)
+    assert [folder.unseen for folder in stores.folders.all()] == [True]
 
 
 def test_what_a_list_costs_does_not_grow_with_the_chats_of_a_folder(stores: Stores) -> None:
