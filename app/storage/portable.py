@@ -35,6 +35,7 @@ Json = dict[str, Any] | None
 # was continued elsewhere.
 IMPORTED = "imported"  # key in a chat's options: origin, and the time of its last change there
 FOREIGN = "foreign"  # key in options of a chat or a folder: it has words that the user did not write here
+_OF_ORIGIN = (IMPORTED, FOREIGN)
 _OURS = "hunch:"  # our own chats may come from several Macs with different messages, so no single time applies
 
 AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
@@ -48,8 +49,10 @@ class Grown:
 
     chat_id: int
     leaf_id: int | None
-    imported: dict[str, Any] | None  # None: it was made here
+    updated_at: float
+    origin: dict[str, Any]  # of its options, IMPORTED and FOREIGN
     messages: tuple[int, ...]
+    latest: float  # its time since
 
 
 def imported_from(chat: PortableChat) -> dict[str, Any]:
@@ -59,7 +62,7 @@ def imported_from(chat: PortableChat) -> dict[str, Any]:
 
 def is_foreign(options: Mapping[str, Any]) -> bool:
     """Whether words of a chat or folder with these options came from elsewhere, at once or later."""
-    return IMPORTED in options or FOREIGN in options
+    return not options.keys().isdisjoint(_OF_ORIGIN)
 
 
 def origin_in(options: dict[str, Any]) -> tuple[str, float] | None:
@@ -141,8 +144,10 @@ def _began(stores: Stores, chat_id: int) -> float:
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
     """Add new messages, in the caller's transaction. Messages deleted here are not restored."""
     options = stores.states.options(chat_id)
+    origin = {name: options[name] for name in _OF_ORIGIN if name in options}
     chat = _without_texts(chat)
-    leaf = stores.chats.leaf(chat_id)
+    row = stores.database.rows("SELECT leaf_id, updated_at FROM chats WHERE id = ?", (chat_id,))[0]
+    latest = max(as_time(row["updated_at"]), chat.updated_at)
     here = _Here(stores, chat_id, chat)
     ids: dict[int, int] = {}
     added: list[int] = []
@@ -153,12 +158,11 @@ def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> G
         added += [] if known else [ids[message.number]]
     if added:
         stores.chats.set_leaf(chat_id, ids.get(chat.shown or 0, added[-1]))
-        sql = "UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?"
-        stores.database.execute(sql, (chat.updated_at, chat_id))
+        stores.database.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (latest, chat_id))
         stores.states.put_options(chat_id, {FOREIGN: True})
     if IMPORTED in options:
         stores.states.put_options(chat_id, imported_from(chat))
-    return Grown(chat_id, leaf, options.get(IMPORTED), tuple(added))
+    return Grown(chat_id, row["leaf_id"], as_time(row["updated_at"]), origin, tuple(added), latest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,18 +257,20 @@ def _by(keyed: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[_Row]]:
     return found
 
 
-def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
-    """Undo `grow`, except for messages that were answered here since."""
+def shrink(stores: Stores, grown: Sequence[Grown]) -> None:
+    """Undo `grow`, the last one first, except for messages that were answered here since."""
     alone = "NOT EXISTS (SELECT 1 FROM messages AS answer WHERE answer.parent_id = messages.id)"
     with stores.database.transaction():
-        for each in grown:
+        for each in reversed(grown):
             for number in reversed(each.messages):
                 stores.database.execute(f"DELETE FROM messages WHERE id = ? AND {alone}", (number,))
             left = [number for number in each.messages if stores.messages.message(number) is not None]
             if not left:
-                stores.chats.set_leaf(each.chat_id, each.leaf_id)
-            if each.imported is not None:
-                stores.states.put_options(each.chat_id, {IMPORTED: each.imported})
+                if stores.chats.leaf(each.chat_id) in each.messages:
+                    stores.chats.set_leaf(each.chat_id, each.leaf_id)
+                sql = "UPDATE chats SET updated_at = ? WHERE id = ? AND updated_at = ?"
+                stores.database.execute(sql, (each.updated_at, each.chat_id, each.latest))
+            stores.states.put_options(each.chat_id, each.origin, () if left else set(_OF_ORIGIN) - each.origin.keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +421,7 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str) -> PortableChat:
 
 
 def _for_elsewhere(options: Json) -> Json:
-    left_out = (IMPORTED, FOREIGN, *OF_THIS_MACHINE)
+    left_out = (*_OF_ORIGIN, *OF_THIS_MACHINE)
     return {name: value for name, value in (options or {}).items() if name not in left_out} or None
 
 
