@@ -44,17 +44,13 @@ class Trash(Store):
 
     def restore(self, mark: float) -> None:
         """Restore what was deleted together; restored messages are shown in their chat."""
-        with self._db.transaction():
-            self.restore_within(mark)
-
-    def restore_within(self, mark: float) -> None:
-        """As `restore`, in the caller's transaction."""
-        self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
         newest = "SELECT chat_id, max(id) AS id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
-        restored = self._db.rows(newest, (mark,))
-        self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
-        for row in restored:
-            self._show_again(row["chat_id"], row["id"])
+        with self._db.transaction():
+            self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+            restored = self._db.rows(newest, (mark,))
+            self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+            for row in restored:
+                self._show_again(row["chat_id"], row["id"])
 
     def _show_again(self, chat_id: int, message_id: int) -> None:
         """Show a branch with the message; the present one if it has it."""
