@@ -42,12 +42,13 @@ class Trash(Store):
         self._db.connection.executemany(sql, [(mark, number) for number in chats])
         return mark
 
-    def restore(self, mark: float) -> None:
-        """Restore what was deleted together; restored messages are shown in their chat."""
-        newest = "SELECT chat_id, max(id) AS id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
+    def restore(self, mark: float, end_id: int | None = None) -> None:
+        """Restore what was deleted together; restored messages are shown in their chat, to `end_id` or the newest."""
+        end = "ifnull(max(iif(id = ?, id, NULL)), max(id)) AS id"
+        sql = f"SELECT chat_id, {end} FROM messages WHERE deleted_at = ? GROUP BY chat_id"
         with self._db.transaction():
             self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
-            restored = self._db.rows(newest, (mark,))
+            restored = self._db.rows(sql, (end_id, mark))
             self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
             for row in restored:
                 self._show_again(row["chat_id"], row["id"])

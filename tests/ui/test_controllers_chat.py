@@ -405,6 +405,13 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
         ["One", REPLY],
         False,
     )
+    first = harness.rows[1].id
+    harness.chat.asking.regenerate(first)
+    harness.wait_until_quiet()
+    harness.chat.show_version(harness.rows[1].id, -1)
+    delete(harness, harness.rows[0].id)
+    harness.chat.deletions.undo()
+    assert harness.rows[1].id == first
 
 
 def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch) -> None:
