@@ -207,7 +207,11 @@ def test_what_was_set_before_the_first_message_survives_other_chats_and_a_restar
         assert differs(harness)
         harness.say("Two")
         assert last(harness).sampling.seed == 42
+        stored = harness.chat.chat_id
         harness.chat.new_chat()
+        assert not differs(harness)
+        harness.settings.new_chat_options = {str(stored): {"seed": 42}}  # as a crash before they are saved leaves them
+    with open_harness(tmp_path, qtbot) as harness:
         assert not differs(harness)
 
 
