@@ -422,21 +422,17 @@ class ChatOptions(QObject):
             return
         self.keep()
         values = known(preset["values"])
-        self._replace_preset(preset_id, values)
-        self._keep_for_start()
-        self.presets.drop([preset_id])
-        self._changes.write(
-            lambda stores: stores.states.replace_preset(preset_id, values),
-            lambda _done: self._replace_preset(preset_id, values),  # a chat may have been read before
-        )
 
-    def _replace_preset(self, preset_id: str, values: Mapping[str, Any]) -> None:
-        """In the chats that are known."""
-        for own in self._known.values():
-            if own.get(_PRESET) == preset_id:
-                del own[_PRESET]
-                own.update(dict(values) | known(own))
-        self.changed.emit()
+        def replaced(_done: None) -> None:
+            """On the disk; now in the chats that are known."""
+            for own in self._known.values():
+                if own.get(_PRESET) == preset_id:
+                    del own[_PRESET]
+                    own.update(dict(values) | known(own))
+            self._keep_for_start()
+            self.presets.drop([preset_id])
+
+        self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), replaced)
 
     def presets_of(self, chats: Iterable[int] | None) -> tuple[dict[str, Any], ...]:
         """The presets used by chats; None: all presets."""
