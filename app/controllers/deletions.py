@@ -149,6 +149,7 @@ class Deletions(QObject):
 
     def _forget(self, choose: Callable[[Trash], Purged], marks: Set[float]) -> None:
         def done(purged: Purged) -> None:
+            self._undo = [undo for undo in self._undo if undo.chat_id not in purged.chats]
             self._forget_undo(marks, set(purged.chats))
             self.changed.emit()
             self.emptied.emit(purged.chats)

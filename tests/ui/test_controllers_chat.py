@@ -430,6 +430,11 @@ def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypat
     assert harness.chat.deletions.last
     harness.chat.deletions.undo()
     assert harness.titles() == ["Two"]
+    delete(harness, harness.rows[1].id)
+    harness.chat.delete_chats([harness.chat.chat_id])
+    harness.chat.deletions.forget(harness.chat.deletions.latest(1))
+    harness.settle()
+    assert harness.chat.deletions.last is None
 
 
 def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: ControllerHarness) -> None:
