@@ -538,25 +538,30 @@ def _folder(database: Connection, path: Sequence[str], projects: Projects) -> in
     return folder
 
 
-def put_in_trash(stores: Stores, numbers: Sequence[int]) -> float:
-    """Undo an import; the returned mark restores it."""
-    with stores.database.transaction():
-        return stores.trash.put_chats(numbers)
-
-
-def forget(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> None:
-    """Undo an unfinished import completely: with the folders that it made, unless they have something else by now."""
+def put_in_trash(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> float:
+    """Undo an import, with the folders that it made unless they have something else by now; the returned mark restores
+    its chats.
+    """
     empty = (
-        "DELETE FROM folders WHERE id = :id AND NOT EXISTS (SELECT 1 FROM chats WHERE folder_id = :id)"
+        "DELETE FROM folders WHERE id = :id"
+        " AND NOT EXISTS (SELECT 1 FROM chats WHERE folder_id = :id AND deleted_at IS NULL)"
         " AND NOT EXISTS (SELECT 1 FROM folders AS inner WHERE inner.parent_id = :id)"
     )
     with stores.database.transaction():
+        mark = stores.trash.put_chats(numbers)
         rows = (stores.database.row("SELECT folder_id FROM chats WHERE id = ?", (number,)) for number in numbers)
         places = {row["folder_id"] for row in rows if row is not None}
         around = [stores.folders.around(place)[::-1] for place in places]  # the innermost first
-        stores.database.connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in numbers])
         made = [{"id": each} for path in around for each in path if each not in former_folders]
         stores.database.connection.executemany(empty, made)
+    return mark
+
+
+def forget(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> None:
+    """Undo an unfinished import completely."""
+    with stores.database.transaction():
+        put_in_trash(stores, numbers, former_folders)
+        stores.database.connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in numbers])
 
 
 ChatOf = Callable[[bytes], PortableChat]

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -238,7 +238,7 @@ def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(
     with database(tmp_path) as stores:
         importing = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2")))
         ids = importing.ids
-        mark = portable.put_in_trash(stores, ids)
+        mark = portable.put_in_trash(stores, ids, importing.former_folders)
         assert portable.chat_ids(stores.database) == []
         stores.trash.restore(mark)
         assert sorted(portable.chat_ids(stores.database)) == ids
@@ -246,7 +246,8 @@ def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(
         assert stores.database.rows("SELECT id FROM messages") == []
 
 
-def test_a_cancelled_import_leaves_no_folder_that_it_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("undo", [portable.forget, portable.put_in_trash])
+def test_an_import_that_is_undone_leaves_no_folder_that_it_made(tmp_path: Path, undo: Callable[..., object]) -> None:
     """Those that were there stay, and one into which the user has put something since."""
     several = [
         replace(CHAT, origin=str(at), folder=each) for at, each in enumerate([("Work", "Ducks"), ("A", "B"), ()])
@@ -256,7 +257,7 @@ def test_a_cancelled_import_leaves_no_folder_that_it_made(tmp_path: Path) -> Non
         importing = run(stores, spool(tmp_path, *several))
         made = {each.name: each.id for each in stores.folders.all()}
         stores.folders.put_chats([stores.chats.create("Mine")], made["A"])
-        portable.forget(stores, importing.ids, importing.former_folders)
+        undo(stores, importing.ids, importing.former_folders)
         assert {each.id for each in stores.folders.all()} == {work, made["A"]}
 
 

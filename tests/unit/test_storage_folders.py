@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Project, Stores, portable
+from app.storage import Database, Project, Stores
 from app.storage.codec import LONGEST_TITLE
 from app.storage.schema import migrate, newest_version
 from app.view_models.conversation_rows import FolderTree, rows_of
@@ -191,7 +191,7 @@ def test_a_closed_folder_shows_nothing_of_the_trash(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     made(stores, "Folder", None, chat)
     stores.chats.set_unseen(chat, True)
-    mark = portable.put_in_trash(stores, [chat])
+    mark = stores.trash.put_chats([chat])
     assert [folder.unseen for folder in stores.folders.all()] == [False]
     stores.trash.restore(mark)
     assert [folder.unseen for folder in stores.folders.all()] == [True]
