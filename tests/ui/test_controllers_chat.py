@@ -110,6 +110,11 @@ def test_title_is_first_line_until_renamed(harness: ControllerHarness) -> None:
     assert harness.titles() == ["초안 모델은 무엇인가요?"]
     harness.chat.rename(harness.chat.chat_id, "Drafts")
     assert (harness.titles(), changes[-1]) == (["Drafts"], (harness.chat.chat_id, "Drafts"))
+    assert [row.chat for row in harness.chat.requests.rows] == ["Drafts"]
+    harness.chat.delete_chats([harness.chat.chat_id])
+    harness.chat.deletions.empty()
+    harness.settle()
+    assert [(row.chat, row.chat_id) for row in harness.chat.requests.rows] == [("", 0)]
 
 
 def test_switching_chats_keeps_generating_and_saving(harness: ControllerHarness) -> None:
