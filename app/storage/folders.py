@@ -94,10 +94,10 @@ class FolderStore(Store):
             self._open(parent_id)
 
     def put_chats(self, chats: Sequence[int], folder_id: int | None) -> FolderChange:
-        """Move chats into a folder; None: out of all folders."""
-        sql = "SELECT id, folder_id FROM chats WHERE id = ?"
+        """Move chats into a folder, those that are elsewhere; None: out of all folders."""
+        sql = "SELECT id, folder_id FROM chats WHERE id = ? AND folder_id IS NOT ?"
         with self._db.transaction():
-            found = [row for chat_id in chats for row in self._db.rows(sql, (chat_id,))]
+            found = [row for chat_id in chats for row in self._db.rows(sql, (chat_id, folder_id))]
             former = [(row["id"], _number(row["folder_id"])) for row in found]
             rows = [(folder_id, number) for number, _ in former]
             self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)

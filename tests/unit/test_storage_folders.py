@@ -61,6 +61,7 @@ def test_what_is_put_into_a_closed_folder_is_shown_and_of_a_closed_one_that_it_w
     stores.folders.put_chats([chat], folder)
     assert [each.opened for each in stores.folders.all()] == [True]
     assert [each.id for each in stores.chats.listing(9).chats] == [chat]
+    assert stores.folders.put_chats([chat], folder).chats == [], "nothing to undo"
     stores.folders.set_opened(folder, False)
     assert list(stores.chats.listing(9).chats) == []
     stores.chats.set_unseen(chat, True)
