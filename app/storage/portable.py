@@ -619,17 +619,17 @@ class Importing:
     def _put(self, stores: Stores, known: Known, line: bytes) -> None:
         chat = self._chat_of(line)
         self._projects |= projects_of(chat)
-        if not self._again and known.has(chat):
-            self.skipped += 1
-            return
         number = None if self._again else known.number(chat)
-        if number is not None:
-            self.grown.append(grow(stores, number, chat, add_message))
+        if number is not None and known.has(chat):
+            self.skipped += 1  # but for its documents: an import that a crash ended has stored none
         else:
-            number = add(stores, chat, self._projects)
-            self.ids.append(number)
+            if number is not None:
+                self.grown.append(grow(stores, number, chat, add_message))
+            else:
+                number = add(stores, chat, self._projects)
+                self.ids.append(number)
+            known.add(chat, number)
         self.documents += [(number, name, text) for name, text in texts_in(chat).items()]
-        known.add(chat, number)
 
     @property
     def done(self) -> int:

@@ -22,7 +22,7 @@ from app.portable.markdown import branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown_folder
-from app.storage import Database, Project, Question, Stores, portable
+from app.storage import Attachment, AttachmentKind, Database, Project, Question, Stores, portable
 from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, is_foreign, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
@@ -99,6 +99,12 @@ def test_importing_twice_does_not_double(tmp_path: Path) -> None:
         own_chat = replace(CHAT, origin="hunch:x:1", created_at=0.0)  # which does not say when it began
         assert len(run(stores, spool(tmp_path, own_chat, own_chat)).ids) == 1
         assert run(stores, spool(tmp_path, own_chat)).skipped == 1
+        parts = (Attachment("Notes", AttachmentKind.SEARCHED, "words", 5),)
+        path = spool(tmp_path, replace(CHAT, origin="x:3", messages=(replace(CHAT.messages[0], parts=parts),)))
+        begun = Importing(path, chat_of, again=False)
+        begun.step(stores)
+        begun.close()  # as a crash does, before the documents are stored
+        assert run(stores, path).documents == begun.documents == [(*begun.ids, "Notes", "words")]
 
 
 def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_path: Path) -> None:
