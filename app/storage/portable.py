@@ -471,12 +471,16 @@ def projects_of(chat: PortableChat) -> Projects:
     return {chat.folder[: at + 1]: each for at, each in enumerate(chat.projects[: len(chat.folder)]) if each}
 
 
-def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) -> int:
-    """Add a chat in the caller's transaction. Returns its id. `projects`: of earlier chats of the file."""
+def add(stores: Stores, chat: PortableChat, projects: Projects | None = None, is_copy: bool = False) -> int:
+    """Add a chat in the caller's transaction. Returns its id. `projects`: of earlier chats of the file.
+
+    `is_copy`: of a chat that is here, which alone is known by its origin: an export has both.
+    """
     now = time.time()
     chat = _without_texts(chat)
     folder = _folder(stores.database, chat.folder, (projects or {}) | projects_of(chat))
-    options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
+    origin = {FOREIGN: True} if is_copy else imported_from(chat)
+    options = object_to_json((_for_elsewhere(chat.options) or {}) | origin)
     sql = (
         "INSERT INTO chats (id, title, renamed, pinned, created_at, updated_at, folder_id, options)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -619,15 +623,17 @@ class Importing:
     def _put(self, stores: Stores, known: Known, line: bytes) -> None:
         chat = self._chat_of(line)
         self._projects |= projects_of(chat)
-        number = None if self._again else known.number(chat)
-        if number is not None and known.has(chat):
+        number = known.number(chat)
+        if number is None or self._again:
+            is_copy = number is not None
+            number = add(stores, chat, self._projects, is_copy)
+            self.ids.append(number)
+            if not is_copy:
+                known.add(chat, number)
+        elif known.has(chat):
             self.skipped += 1  # but for its documents: an import that a crash ended has stored none
         else:
-            if number is not None:
-                self.grown.append(grow(stores, number, chat, add_message))
-            else:
-                number = add(stores, chat, self._projects)
-                self.ids.append(number)
+            self.grown.append(grow(stores, number, chat, add_message))
             known.add(chat, number)
         self.documents += [(number, name, text) for name, text in texts_in(chat).items()]
 

@@ -96,6 +96,9 @@ def test_importing_twice_does_not_double(tmp_path: Path) -> None:
         assert (len(first.ids), first.skipped) == (2, 1)
         assert (second.ids, second.skipped) == ([], 3)
         assert len(run(stores, path, again=True).ids) == 3
+        (tmp_path / "new").mkdir()
+        with database(tmp_path / "new") as elsewhere:
+            assert len(run(elsewhere, spool(tmp_path / "new", *all_chats(stores))).ids) == 5
         own_chat = replace(CHAT, origin="hunch:x:1", created_at=0.0)  # which does not say when it began
         assert len(run(stores, spool(tmp_path, own_chat, own_chat)).ids) == 1
         assert run(stores, spool(tmp_path, own_chat)).skipped == 1
