@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -358,7 +359,8 @@ def chats(
 ) -> Iterator[PortableChat]:
     """The chats, one at a time, without those deleted meanwhile."""
     from_elsewhere = origins(database)
-    folders = {row["id"]: row for row in database.rows("SELECT * FROM folders")}
+    folders = {row["id"]: row for row in database.rows("SELECT * FROM folders ORDER BY id")}
+    names = _names(folders)
     written: set[int] = set()  # folders that an earlier chat has
     for number in numbers:
         row = database.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (number,))
@@ -367,9 +369,19 @@ def chats(
             path = _path(row["folder_id"], folders)
             projects = tuple(None if each["id"] in written else _project(each, files_of(each["id"])) for each in path)
             written |= {each["id"] for each in path}
-            names = tuple(as_text(each["name"]) for each in path)
             chat = _with_texts(_chat(database, row, origin), partial(texts_of, number))
-            yield replace(chat, folder=names, projects=projects if any(projects) else ())
+            folder = tuple(names[each["id"]] for each in path)
+            yield replace(chat, folder=folder, projects=projects if any(projects) else ())
+
+
+def _names(folders: Mapping[int, sqlite3.Row]) -> dict[int, str]:
+    """By id: an import knows folders by their names, so that of two beside each other one gets a number."""
+    given: dict[tuple[object, str], int] = {}
+    for number, row in folders.items():
+        name = as_text(row["name"])
+        free = chain((name,), (f"{name} {at}" for at in count(2)))
+        given[next(key for each in free if (key := (row["parent_id"], each)) not in given)] = number
+    return {number: name for (_parent, name), number in given.items()}
 
 
 def _with_texts(chat: PortableChat, texts_of: Callable[[], Mapping[str, str]]) -> PortableChat:

@@ -277,6 +277,8 @@ def test_folders_are_made_once(tmp_path: Path) -> None:
         names = [row["name"] for row in stores.database.rows("SELECT name FROM folders ORDER BY id")]
         assert names == ["Work", "Ducks"]
         assert {each.folder for each in all_chats(stores)} == {("Work", "Ducks"), ("Work",), ()}
+        stores.folders.put_chats([4], stores.folders.make("Work", None))
+        assert {each.folder for each in all_chats(stores)} == {("Work", "Ducks"), ("Work",), ("Work 2",)}
 
 
 TEA = Project("We sell tea.", {"temperature": 0.2, "main": "/models/of this machine", "tools": ["calculator"]})
