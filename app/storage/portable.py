@@ -424,7 +424,7 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str) -> PortableChat:
         title=as_text(row["title"]),
         messages=messages,
         shown=shown if shown in numbers else None,
-        renamed=row["renamed"] == 1,
+        renamed=row["renamed"] in (1, 2),  # by the user or a model
         pinned=row["pinned"] == 1,
         created_at=as_time(row["created_at"]),
         updated_at=as_time(row["updated_at"]),

@@ -583,6 +583,8 @@ def test_what_changed_sides_or_went_on_here_is_known_by_its_time_or_place(tmp_pa
 def test_a_reply_that_had_no_word_when_it_was_exported_is_known_when_it_has(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         asked = stores.ask(Question(0, None, "Explain tides", "Tides", "main", ""))
+        stores.states.set_title(asked.chat_id, "Why tides come")
         (exported,) = portable.chats(stores.database, [asked.chat_id], portable.identity(stores))
+        assert exported.renamed, "or a model would give it another title where it is imported"
         stores.messages.save_texts([ReplyText(asked.reply_id, "The moon pulls.", "", 0.0)])
         assert run(stores, spool(tmp_path, exported)).skipped == 1
