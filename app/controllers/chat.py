@@ -123,7 +123,7 @@ class ChatController(QObject):
         self.branch_chosen.connect(self._keep_branch)
         self.chat_opened.connect(lambda chat_id: self.documents.look(chat_id, self.options.folder_of(chat_id)))
         self.documents.refused.connect(self._on_documents_refused)
-        self.deletions.emptied.connect(self.documents.delete_own)
+        self.deletions.emptied.connect(self._on_emptied)
         self.replies.changed.connect(self._update_generating)
         self.replies.changed.connect(lambda: self._models.note_replies(bool(self.replies.live)))
         self.replies.stats_changed.connect(self.show_context)
@@ -407,6 +407,10 @@ class ChatController(QObject):
         elif open_it:
             self.open_chat(chat_id)
 
+    def _on_emptied(self, chats: Iterable[int]) -> None:
+        self.documents.delete_own(chats)
+        self.requests.name_chats(dict.fromkeys(chats, ""))
+
     def _on_documents_refused(self, _place: int, reason: Reason) -> None:
         self.problem_raised.emit(NotStored(reason, str(self._storage.path.parent)))
 
@@ -418,6 +422,8 @@ class ChatController(QObject):
     def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()
         summary = self._chats.summary(chat_id)
+        if summary is not None:
+            self.requests.name_chats({chat_id: summary.title})
         if summary is not None and chat_id == self.chat_id and summary.title != self.title:
             self.title = summary.title
             self.current_chat_changed.emit(self.chat_id, self.title)

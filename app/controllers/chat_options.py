@@ -20,7 +20,6 @@ from app.controllers.changes import KEEP_DELAY_MS, StorageChanges
 from app.controllers.projects import Projects
 from app.settings import STARTER_MOST_TOKENS, Settings, comes_with_app
 from app.storage import Project, Storage
-from app.storage.new_chats import NewChats
 from app.system.worker import ignore
 from app.view_models.chat_options import OptionsView, Scope
 from app.view_models.model_list import PairView
@@ -213,7 +212,7 @@ class ChatOptions(QObject):
         self.presets = Presets(settings)
         self._new_chats = storage.new_chats
         self.chat_id = self._new_chats.latest  # the open one
-        self._known = _kept_of(self._new_chats, settings)  # by chat, loaded on demand
+        self._known = _kept_of(storage, settings)  # by chat, loaded on demand
         self._folders: dict[int, int | None] = {}  # by chat, loaded on demand
         self._unkept: dict[int, set[str]] = {}  # of these, names that are not on disk yet
         self._keep = QTimer(self, singleShot=True, interval=KEEP_DELAY_MS)
@@ -423,21 +422,17 @@ class ChatOptions(QObject):
             return
         self.keep()
         values = known(preset["values"])
-        self._replace_preset(preset_id, values)
-        self._keep_for_start()
-        self.presets.drop([preset_id])
-        self._changes.write(
-            lambda stores: stores.states.replace_preset(preset_id, values),
-            lambda _done: self._replace_preset(preset_id, values),  # a chat may have been read before
-        )
 
-    def _replace_preset(self, preset_id: str, values: Mapping[str, Any]) -> None:
-        """In the chats that are known."""
-        for own in self._known.values():
-            if own.get(_PRESET) == preset_id:
-                del own[_PRESET]
-                own.update(dict(values) | known(own))
-        self.changed.emit()
+        def replaced(_done: None) -> None:
+            """On the disk; now in the chats that are known."""
+            for own in self._known.values():
+                if own.get(_PRESET) == preset_id:
+                    del own[_PRESET]
+                    own.update(dict(values) | known(own))
+            self._keep_for_start()
+            self.presets.drop([preset_id])
+
+        self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), replaced)
 
     def presets_of(self, chats: Iterable[int] | None) -> tuple[dict[str, Any], ...]:
         """The presets used by chats; None: all presets."""
@@ -497,9 +492,14 @@ class ChatOptions(QObject):
             self.changed.emit()
 
 
-def _kept_of(new_chats: NewChats, settings: Settings) -> dict[int, dict[str, Any]]:
-    """The options of new chats that an earlier run has kept by number, and earlier versions without."""
-    kept = settings.new_chat_options
+def _kept_of(storage: Storage, settings: Settings) -> dict[int, dict[str, Any]]:
+    """The options of new chats that an earlier run has kept by number, and earlier versions without.
+
+    Not those of a chat that is stored by now: a crash came before the settings were saved.
+    """
+    new_chats = storage.new_chats
+    is_stored = partial(storage.read.database.row, "SELECT 1 FROM chats WHERE id = ?")
+    kept = {name: each for name, each in settings.new_chat_options.items() if not is_stored((name,))}
     own = {name: dict(each) for name, each in kept.items() if name.isdecimal() and isinstance(each, dict)}
     found = {chat_id: own.pop(str(chat_id), {}) for chat_id in new_chats}
     if not new_chats.waiting:  # the one whose number was not kept, as nothing was to be sent in it

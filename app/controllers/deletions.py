@@ -76,14 +76,15 @@ class Deletions(QObject):
     def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
         """Delete a message, with all that follows if `following`."""
 
-        def change(stores: Stores) -> float | None:
+        def change(stores: Stores) -> tuple[float, int | None] | None:
             if stores.messages.message(message.id) is None:
                 return None
-            return stores.messages.delete(message, following=following)
+            end_id = stores.chats.leaf(message.chat_id)
+            return stores.messages.delete(message, following=following), end_id
 
-        def stored(mark: float | None) -> None:
-            if mark is not None:
-                self._add(Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id, left=set()))
+        def stored(outcome: tuple[float, int | None] | None) -> None:
+            if outcome is not None:
+                self._add(Undo(outcome[0], lambda stores: stores.trash.restore(*outcome), message.chat_id, left=set()))
                 self.message_deleted.emit(message.chat_id)
                 done()
 
@@ -148,6 +149,7 @@ class Deletions(QObject):
 
     def _forget(self, choose: Callable[[Trash], Purged], marks: Set[float]) -> None:
         def done(purged: Purged) -> None:
+            self._undo = [undo for undo in self._undo if undo.chat_id not in purged.chats]
             self._forget_undo(marks, set(purged.chats))
             self.changed.emit()
             self.emptied.emit(purged.chats)

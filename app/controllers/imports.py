@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -56,6 +56,7 @@ class Imported:
     ids: tuple[int, ...]
     grown: tuple[Grown, ...] = ()
     presets: tuple[str, ...] = ()  # their ids
+    former_folders: Collection[int] = ()  # that were there before
 
 
 @dataclass(eq=False, slots=True)
@@ -175,7 +176,8 @@ class ImportController(QObject):
             for chat_id, name, text in importing.documents:
                 self._chats.documents.add_text(-chat_id, name, text)
             presets = self._chats.options.presets.add(self._presets)
-            self.imported.emit(Imported(tuple(importing.ids), tuple(importing.grown), presets))
+            former = importing.former_folders
+            self.imported.emit(Imported(tuple(importing.ids), tuple(importing.grown), presets, former))
 
     def _on_refused(self, problem: NotStored) -> None:
         self._is_stepping = False
@@ -233,7 +235,7 @@ class ImportController(QObject):
         """Undo an import: new chats go to the Trash, chats that grew get their former state."""
 
         def take_back(stores: Stores) -> None:
-            portable.put_in_trash(stores, imported.ids)
+            portable.put_in_trash(stores, imported.ids, imported.former_folders)
             shrink(stores, imported.grown)
 
         def done(_outcome: object) -> None:

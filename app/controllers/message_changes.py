@@ -170,9 +170,9 @@ class MessageChanges(QObject):
                 self._go_on(new_id, then)
 
         def put(stores: Stores) -> int:
-            new_id = change(stores)
-            stores.edits.drop(message.id)
-            return new_id
+            with stores.database.transaction():
+                stores.edits.drop(message.id)
+                return change(stores)
 
         self._asking.store(put, stored, again=partial(self.save, message.id, then), chat_id=message.chat_id)
 

@@ -60,6 +60,7 @@ class LiveReply:
     thinking: str = ""
     thinking_s: float = 0.0
     request: RequestId | None = None  # until it is submitted
+    row: RequestId | None = None  # its first one, which names its row of the table
     speculation: Speculation = field(default_factory=Speculation)
     status: ReplyStatus = ReplyStatus.QUEUED
     error: EngineError | None = None
@@ -283,7 +284,7 @@ class RunningReplies(QObject):
             lambda stores: stores.messages.name_writer(message_id, main_name, draft_name), ignore, ignore
         )
         self._change(message_id, model=main_name)
-        known = None if reply.request is None else self._table.row(reply.request)
+        known = None if reply.row is None else self._table.row(reply.row)
         if known is not None:
             self._table.put(replace(known, pair=pair))
 
@@ -294,8 +295,10 @@ class RunningReplies(QObject):
         reply.speculation = request.speculation
         reply.status = ReplyStatus.QUEUED
         reply.stats = reply.earlier
-        row = RequestRow(reply.request, title, pair, chat_id=reply.chat_id, message_id=message_id, at_s=time.time())
-        self._table.put(row)
+        if reply.row is None:
+            reply.row = reply.request
+            row = RequestRow(reply.row, title, pair, chat_id=reply.chat_id, message_id=message_id, at_s=time.time())
+            self._table.put(row)
         self.save_timer.start()
         self.figures_timer.start()
 
@@ -459,7 +462,6 @@ class RunningReplies(QObject):
             self._show_figures(reply, status=reply.status, progress=None)
 
     def _end_step(self, reply: LiveReply) -> None:
-        self._put_in_table(reply, ReplyStatus.DONE)
         reply.end_step()
         reply.request = None
         self.called.emit(reply.message_id)
@@ -473,6 +475,7 @@ class RunningReplies(QObject):
         reply.status = status
         reply.consent = consent
         self._change(message_id, status=status, consent=consent, stats=reply.stats, **_shown(reply))
+        self._put_in_table(reply, status)
 
     def end(self, message_id: int, status: ReplyStatus, error: EngineError | None = None) -> None:
         """End a reply that is between two requests."""
@@ -538,7 +541,7 @@ class RunningReplies(QObject):
         return [each for each in self.transcripts if each.row_of(message_id) is not None]
 
     def _put_in_table(self, reply: LiveReply, status: ReplyStatus) -> None:
-        known = None if reply.request is None else self._table.row(reply.request)
+        known = None if reply.row is None else self._table.row(reply.row)
         if known is not None:
             self._table.put(replace(known, status=status, stats=reply.stats))
 

@@ -59,7 +59,13 @@ class Connection:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """All or nothing. Without `durable` a power cut may undo it, but a crash of the app may not. Does not nest."""
+        """All or nothing; within another one, a part of that.
+
+        Without `durable` a power cut may undo it, but a crash of the app may not.
+        """
+        if self.connection.in_transaction:
+            yield
+            return
         if not durable:
             self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.execute("BEGIN IMMEDIATE")

@@ -36,7 +36,8 @@ class FolderChange:
 
 class FolderStore(Store):
     def all(self) -> list[Folder]:
-        unseen = {row[0] for row in self._db.rows("SELECT DISTINCT folder_id FROM chats WHERE unseen = 1")}
+        sql = "SELECT DISTINCT folder_id FROM chats WHERE unseen = 1 AND deleted_at IS NULL"
+        unseen = {row[0] for row in self._db.rows(sql)}
         rows = self._db.rows("SELECT id, name, parent_id, opened FROM folders ORDER BY id")
         return [
             Folder(row["id"], as_title(row["name"]), _number(row["parent_id"]), row["opened"] != 0, row["id"] in unseen)
@@ -76,7 +77,7 @@ class FolderStore(Store):
             sql = "INSERT INTO folders (name, parent_id, created_at) VALUES (?, ?, ?)"
             folder_id = self._db.execute(sql, (name, parent_id, time.time()))
             self._open(parent_id)
-            return folder_id, self._put_chats(chats, folder_id)
+            return folder_id, self.put_chats(chats, folder_id)
 
     def rename(self, folder_id: int, name: str) -> None:
         self._db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder_id))
@@ -93,18 +94,15 @@ class FolderStore(Store):
             self._open(parent_id)
 
     def put_chats(self, chats: Sequence[int], folder_id: int | None) -> FolderChange:
-        """Move chats into a folder; None: out of all folders."""
+        """Move chats into a folder, those that are elsewhere; None: out of all folders."""
+        sql = "SELECT id, folder_id FROM chats WHERE id = ? AND folder_id IS NOT ?"
         with self._db.transaction():
-            return self._put_chats(chats, folder_id)
-
-    def _put_chats(self, chats: Sequence[int], folder_id: int | None) -> FolderChange:
-        sql = "SELECT id, folder_id FROM chats WHERE id = ?"
-        found = [row for chat_id in chats for row in self._db.rows(sql, (chat_id,))]
-        former = [(row["id"], _number(row["folder_id"])) for row in found]
-        rows = [(folder_id, number) for number, _ in former]
-        self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)
-        if former:
-            self._open(folder_id)
+            found = [row for chat_id in chats for row in self._db.rows(sql, (chat_id, folder_id))]
+            former = [(row["id"], _number(row["folder_id"])) for row in found]
+            rows = [(folder_id, number) for number, _ in former]
+            self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", rows)
+            if former:
+                self._open(folder_id)
         return FolderChange((), former, (), None, folder_id)
 
     def chats_below(self, folder_id: int) -> int:
@@ -126,7 +124,7 @@ class FolderStore(Store):
             for row in deleted.folders:
                 self._db.execute(f"INSERT OR IGNORE INTO folders VALUES ({', '.join('?' * len(row))})", tuple(row))
             if deleted.mark is not None:
-                Trash(self._db).restore_within(deleted.mark)
+                Trash(self._db).restore(deleted.mark)
             else:
                 self._move_back(deleted)
 

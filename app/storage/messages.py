@@ -88,15 +88,12 @@ class MessageStore:
     def insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, parts: Parts = ()) -> int:
         """Insert a message after another one (None: at the start); the former followers follow it."""
         with self._db.transaction():
-            return self._insert(chat_id, parent_id, role, text, parts)
-
-    def _insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str, parts: Parts) -> int:
-        goes_on = bool(self._tree(chat_id).versions.get(parent_id))
-        leaf = self._chats.leaf(chat_id)
-        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, parts=parts)
-        self._move(chat_id, parent_id, message_id)
-        if goes_on:
-            self._chats.set_leaf(chat_id, leaf)
+            goes_on = bool(self._tree(chat_id).versions.get(parent_id))
+            leaf = self._chats.leaf(chat_id)
+            message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, parts=parts)
+            self._move(chat_id, parent_id, message_id)
+            if goes_on:
+                self._chats.set_leaf(chat_id, leaf)
         return message_id
 
     def replace(self, original: StoredMessage, text: str, attachments: Attachments | None = None) -> int:
@@ -375,7 +372,7 @@ class MessageStore:
             return None
         with self._db.transaction():
             parts = (Summary(messages),)
-            number = self._insert(first.chat_id, first.parent_id, MessageRole.SYSTEM, text, parts)
+            number = self.insert(first.chat_id, first.parent_id, MessageRole.SYSTEM, text, parts)
             sql = "UPDATE messages SET reads_from = ? WHERE chat_id = ? AND reads_from = ?"
             self._db.execute(sql, (number, first.chat_id, first_id))
         return number

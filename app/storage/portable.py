@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ Json = dict[str, Any] | None
 # was continued elsewhere.
 IMPORTED = "imported"  # key in a chat's options: origin, and the time of its last change there
 FOREIGN = "foreign"  # key in options of a chat or a folder: it has words that the user did not write here
+_OF_ORIGIN = (IMPORTED, FOREIGN)
 _OURS = "hunch:"  # our own chats may come from several Macs with different messages, so no single time applies
 
 AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
@@ -48,8 +50,10 @@ class Grown:
 
     chat_id: int
     leaf_id: int | None
-    imported: dict[str, Any] | None  # None: it was made here
+    updated_at: float
+    origin: dict[str, Any]  # of its options, IMPORTED and FOREIGN
     messages: tuple[int, ...]
+    latest: float  # its time since
 
 
 def imported_from(chat: PortableChat) -> dict[str, Any]:
@@ -59,7 +63,7 @@ def imported_from(chat: PortableChat) -> dict[str, Any]:
 
 def is_foreign(options: Mapping[str, Any]) -> bool:
     """Whether words of a chat or folder with these options came from elsewhere, at once or later."""
-    return IMPORTED in options or FOREIGN in options
+    return not options.keys().isdisjoint(_OF_ORIGIN)
 
 
 def origin_in(options: dict[str, Any]) -> tuple[str, float] | None:
@@ -141,8 +145,10 @@ def _began(stores: Stores, chat_id: int) -> float:
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
     """Add new messages, in the caller's transaction. Messages deleted here are not restored."""
     options = stores.states.options(chat_id)
+    origin = {name: options[name] for name in _OF_ORIGIN if name in options}
     chat = _without_texts(chat)
-    leaf = stores.chats.leaf(chat_id)
+    row = stores.database.rows("SELECT leaf_id, updated_at FROM chats WHERE id = ?", (chat_id,))[0]
+    latest = max(as_time(row["updated_at"]), chat.updated_at)
     here = _Here(stores, chat_id, chat)
     ids: dict[int, int] = {}
     added: list[int] = []
@@ -153,12 +159,11 @@ def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> G
         added += [] if known else [ids[message.number]]
     if added:
         stores.chats.set_leaf(chat_id, ids.get(chat.shown or 0, added[-1]))
-        sql = "UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?"
-        stores.database.execute(sql, (chat.updated_at, chat_id))
+        stores.database.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (latest, chat_id))
         stores.states.put_options(chat_id, {FOREIGN: True})
     if IMPORTED in options:
         stores.states.put_options(chat_id, imported_from(chat))
-    return Grown(chat_id, leaf, options.get(IMPORTED), tuple(added))
+    return Grown(chat_id, row["leaf_id"], as_time(row["updated_at"]), origin, tuple(added), latest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,18 +258,20 @@ def _by(keyed: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[_Row]]:
     return found
 
 
-def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
-    """Undo `grow`, except for messages that were answered here since."""
+def shrink(stores: Stores, grown: Sequence[Grown]) -> None:
+    """Undo `grow`, the last one first, except for messages that were answered here since."""
     alone = "NOT EXISTS (SELECT 1 FROM messages AS answer WHERE answer.parent_id = messages.id)"
     with stores.database.transaction():
-        for each in grown:
+        for each in reversed(grown):
             for number in reversed(each.messages):
                 stores.database.execute(f"DELETE FROM messages WHERE id = ? AND {alone}", (number,))
             left = [number for number in each.messages if stores.messages.message(number) is not None]
             if not left:
-                stores.chats.set_leaf(each.chat_id, each.leaf_id)
-            if each.imported is not None:
-                stores.states.put_options(each.chat_id, {IMPORTED: each.imported})
+                if stores.chats.leaf(each.chat_id) in each.messages:
+                    stores.chats.set_leaf(each.chat_id, each.leaf_id)
+                sql = "UPDATE chats SET updated_at = ? WHERE id = ? AND updated_at = ?"
+                stores.database.execute(sql, (each.updated_at, each.chat_id, each.latest))
+            stores.states.put_options(each.chat_id, each.origin, () if left else set(_OF_ORIGIN) - each.origin.keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +359,8 @@ def chats(
 ) -> Iterator[PortableChat]:
     """The chats, one at a time, without those deleted meanwhile."""
     from_elsewhere = origins(database)
-    folders = {row["id"]: row for row in database.rows("SELECT * FROM folders")}
+    folders = {row["id"]: row for row in database.rows("SELECT * FROM folders ORDER BY id")}
+    names = _names(folders)
     written: set[int] = set()  # folders that an earlier chat has
     for number in numbers:
         row = database.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (number,))
@@ -361,9 +369,19 @@ def chats(
             path = _path(row["folder_id"], folders)
             projects = tuple(None if each["id"] in written else _project(each, files_of(each["id"])) for each in path)
             written |= {each["id"] for each in path}
-            names = tuple(as_text(each["name"]) for each in path)
             chat = _with_texts(_chat(database, row, origin), partial(texts_of, number))
-            yield replace(chat, folder=names, projects=projects if any(projects) else ())
+            folder = tuple(names[each["id"]] for each in path)
+            yield replace(chat, folder=folder, projects=projects if any(projects) else ())
+
+
+def _names(folders: Mapping[int, sqlite3.Row]) -> dict[int, str]:
+    """By id: an import knows folders by their names, so that of two beside each other one gets a number."""
+    given: dict[tuple[object, str], int] = {}
+    for number, row in folders.items():
+        name = as_text(row["name"])
+        free = chain((name,), (f"{name} {at}" for at in count(2)))
+        given[next(key for each in free if (key := (row["parent_id"], each)) not in given)] = number
+    return {number: name for (_parent, name), number in given.items()}
 
 
 def _with_texts(chat: PortableChat, texts_of: Callable[[], Mapping[str, str]]) -> PortableChat:
@@ -406,7 +424,7 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str) -> PortableChat:
         title=as_text(row["title"]),
         messages=messages,
         shown=shown if shown in numbers else None,
-        renamed=row["renamed"] == 1,
+        renamed=row["renamed"] in (1, 2),  # by the user or a model
         pinned=row["pinned"] == 1,
         created_at=as_time(row["created_at"]),
         updated_at=as_time(row["updated_at"]),
@@ -415,7 +433,7 @@ def _chat(database: Connection, row: sqlite3.Row, origin: str) -> PortableChat:
 
 
 def _for_elsewhere(options: Json) -> Json:
-    left_out = (IMPORTED, FOREIGN, *OF_THIS_MACHINE)
+    left_out = (*_OF_ORIGIN, *OF_THIS_MACHINE)
     return {name: value for name, value in (options or {}).items() if name not in left_out} or None
 
 
@@ -465,12 +483,16 @@ def projects_of(chat: PortableChat) -> Projects:
     return {chat.folder[: at + 1]: each for at, each in enumerate(chat.projects[: len(chat.folder)]) if each}
 
 
-def add(stores: Stores, chat: PortableChat, projects: Projects | None = None) -> int:
-    """Add a chat in the caller's transaction. Returns its id. `projects`: of earlier chats of the file."""
+def add(stores: Stores, chat: PortableChat, projects: Projects | None = None, is_copy: bool = False) -> int:
+    """Add a chat in the caller's transaction. Returns its id. `projects`: of earlier chats of the file.
+
+    `is_copy`: of a chat that is here, which alone is known by its origin: an export has both.
+    """
     now = time.time()
     chat = _without_texts(chat)
     folder = _folder(stores.database, chat.folder, (projects or {}) | projects_of(chat))
-    options = object_to_json((_for_elsewhere(chat.options) or {}) | imported_from(chat))
+    origin = {FOREIGN: True} if is_copy else imported_from(chat)
+    options = object_to_json((_for_elsewhere(chat.options) or {}) | origin)
     sql = (
         "INSERT INTO chats (id, title, renamed, pinned, created_at, updated_at, folder_id, options)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -532,25 +554,30 @@ def _folder(database: Connection, path: Sequence[str], projects: Projects) -> in
     return folder
 
 
-def put_in_trash(stores: Stores, numbers: Sequence[int]) -> float:
-    """Undo an import; the returned mark restores it."""
-    with stores.database.transaction():
-        return stores.trash.put_chats(numbers)
-
-
-def forget(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> None:
-    """Undo an unfinished import completely: with the folders that it made, unless they have something else by now."""
+def put_in_trash(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> float:
+    """Undo an import, with the folders that it made unless they have something else by now; the returned mark restores
+    its chats.
+    """
     empty = (
-        "DELETE FROM folders WHERE id = :id AND NOT EXISTS (SELECT 1 FROM chats WHERE folder_id = :id)"
+        "DELETE FROM folders WHERE id = :id"
+        " AND NOT EXISTS (SELECT 1 FROM chats WHERE folder_id = :id AND deleted_at IS NULL)"
         " AND NOT EXISTS (SELECT 1 FROM folders AS inner WHERE inner.parent_id = :id)"
     )
     with stores.database.transaction():
+        mark = stores.trash.put_chats(numbers)
         rows = (stores.database.row("SELECT folder_id FROM chats WHERE id = ?", (number,)) for number in numbers)
         places = {row["folder_id"] for row in rows if row is not None}
         around = [stores.folders.around(place)[::-1] for place in places]  # the innermost first
-        stores.database.connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in numbers])
         made = [{"id": each} for path in around for each in path if each not in former_folders]
         stores.database.connection.executemany(empty, made)
+    return mark
+
+
+def forget(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> None:
+    """Undo an unfinished import completely."""
+    with stores.database.transaction():
+        put_in_trash(stores, numbers, former_folders)
+        stores.database.connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in numbers])
 
 
 ChatOf = Callable[[bytes], PortableChat]
@@ -608,17 +635,19 @@ class Importing:
     def _put(self, stores: Stores, known: Known, line: bytes) -> None:
         chat = self._chat_of(line)
         self._projects |= projects_of(chat)
-        if not self._again and known.has(chat):
-            self.skipped += 1
-            return
-        number = None if self._again else known.number(chat)
-        if number is not None:
-            self.grown.append(grow(stores, number, chat, add_message))
-        else:
-            number = add(stores, chat, self._projects)
+        number = known.number(chat)
+        if number is None or self._again:
+            is_copy = number is not None
+            number = add(stores, chat, self._projects, is_copy)
             self.ids.append(number)
+            if not is_copy:
+                known.add(chat, number)
+        elif known.has(chat):
+            self.skipped += 1  # but for its documents: an import that a crash ended has stored none
+        else:
+            self.grown.append(grow(stores, number, chat, add_message))
+            known.add(chat, number)
         self.documents += [(number, name, text) for name, text in texts_in(chat).items()]
-        known.add(chat, number)
 
     @property
     def done(self) -> int:

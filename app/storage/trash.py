@@ -38,23 +38,20 @@ class Trash(Store):
     def put_chats(self, chats: Iterable[int]) -> float:
         """Move chats to the Trash; returns the mark that restores them."""
         mark = new_mark(self._db)
-        sql = "UPDATE chats SET deleted_at = ?, unseen = 0 WHERE id = ? AND deleted_at IS NULL"
+        sql = "UPDATE chats SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL"
         self._db.connection.executemany(sql, [(mark, number) for number in chats])
         return mark
 
-    def restore(self, mark: float) -> None:
-        """Restore what was deleted together; restored messages are shown in their chat."""
+    def restore(self, mark: float, end_id: int | None = None) -> None:
+        """Restore what was deleted together; restored messages are shown in their chat, to `end_id` or the newest."""
+        end = "ifnull(max(iif(id = ?, id, NULL)), max(id)) AS id"
+        sql = f"SELECT chat_id, {end} FROM messages WHERE deleted_at = ? GROUP BY chat_id"
         with self._db.transaction():
-            self.restore_within(mark)
-
-    def restore_within(self, mark: float) -> None:
-        """As `restore`, in the caller's transaction."""
-        self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
-        newest = "SELECT chat_id, max(id) AS id FROM messages WHERE deleted_at = ? GROUP BY chat_id"
-        restored = self._db.rows(newest, (mark,))
-        self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
-        for row in restored:
-            self._show_again(row["chat_id"], row["id"])
+            self._db.execute("UPDATE chats SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+            restored = self._db.rows(sql, (end_id, mark))
+            self._db.execute("UPDATE messages SET deleted_at = NULL WHERE deleted_at = ?", (mark,))
+            for row in restored:
+                self._show_again(row["chat_id"], row["id"])
 
     def _show_again(self, chat_id: int, message_id: int) -> None:
         """Show a branch with the message; the present one if it has it."""

@@ -5,9 +5,10 @@ Requests only as many chats as the user has scrolled to, so that its cost does n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from difflib import SequenceMatcher
 
 from PySide6.QtCore import (
@@ -17,6 +18,7 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
+    QTimer,
     Signal,
 )
 
@@ -54,6 +56,8 @@ class ConversationListModel(QAbstractListModel):
         self._limit = PAGE_CHATS
         self._today = today
         self._day = today()  # the date of the groups
+        self._midnight = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._midnight.timeout.connect(self.follow_day)
         self._generating: frozenset[int] = frozenset()
         self._unsent: frozenset[int] = frozenset()
 
@@ -133,6 +137,7 @@ class ConversationListModel(QAbstractListModel):
         self._listing = listing
         self._listed_for = self.query
         self._day = self._today()
+        self._midnight.start(_until_next_ms(self._day))
         self.tree = FolderTree(listing.folders, lambda folder: QCollator().sortKey(folder.name))
         self._apply(rows_of(listing, self.tree, self._day, bool(self.query)))
         self.refreshed.emit()
@@ -169,3 +174,9 @@ class ConversationListModel(QAbstractListModel):
                 self.beginInsertRows(QModelIndex(), first, first + stop - start - 1)
                 self.rows[first:first] = rows[start:stop]
                 self.endInsertRows()
+
+
+def _until_next_ms(day: date) -> int:
+    """Until a moment after the day's end, by the present clock."""
+    end = datetime.combine(day + timedelta(1), time()).astimezone()
+    return 1000 * max(60, math.ceil((end - datetime.now().astimezone()).total_seconds()) + 1)

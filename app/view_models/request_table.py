@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -90,8 +90,18 @@ class RequestTableModel(QAbstractTableModel):
         if at is None:
             self._insert(row)
         elif self.rows[at] != row:
-            self.rows[at] = row
-            self.dataChanged.emit(self.index(at, 0), self.index(at, len(RequestColumn) - 1))
+            self._replace(at, row)
+
+    def name_chats(self, titles: Mapping[int, str]) -> None:
+        """Show these titles; a chat without one was deleted for good."""
+        for at, row in enumerate(self.rows):
+            title = titles.get(row.chat_id, row.chat)
+            if title != row.chat:
+                self._replace(at, replace(row, chat=title, chat_id=row.chat_id if title else 0))
+
+    def _replace(self, at: int, row: RequestRow) -> None:
+        self.rows[at] = row
+        self.dataChanged.emit(self.index(at, 0), self.index(at, len(RequestColumn) - 1))
 
     def row(self, key: int) -> RequestRow | None:
         return next((each for each in self.rows if each.key == key), None)

@@ -207,7 +207,11 @@ def test_what_was_set_before_the_first_message_survives_other_chats_and_a_restar
         assert differs(harness)
         harness.say("Two")
         assert last(harness).sampling.seed == 42
+        stored = harness.chat.chat_id
         harness.chat.new_chat()
+        assert not differs(harness)
+        harness.settings.new_chat_options = {str(stored): {"seed": 42}}  # as a crash before they are saved leaves them
+    with open_harness(tmp_path, qtbot) as harness:
         assert not differs(harness)
 
 
@@ -248,6 +252,10 @@ def test_a_new_chat_that_the_disk_refuses_keeps_its_options(harness: ControllerH
     assert options.own_of(harness.chat.chat_id) == {"seed": 42}
     kept = {str(refused): {"system_prompt": "Be a pirate."}, str(harness.chat.chat_id): {"seed": 42}}
     assert harness.settings.new_chat_options == kept
+    options.save_preset("Pirate")
+    options.delete_preset(harness.settings.presets[0]["id"])
+    harness.settle()
+    assert harness.settings.presets, "chats on the disk may still name it"
     harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 0"))
 
 
@@ -423,6 +431,7 @@ def test_a_preset_is_named_and_typed_values_stay_with_their_chat(app: AppHarness
         dialog = panel.presets.ask_to_delete()
         getattr(dialog, button).click()
         assert panel.isVisible()
+    app.wait_until_stored(qtbot)
     assert panel.presets.choice.text() == "No preset"
 
     QTest.keyClick(panel, Qt.Key.Key_Escape)

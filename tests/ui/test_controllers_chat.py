@@ -110,6 +110,11 @@ def test_title_is_first_line_until_renamed(harness: ControllerHarness) -> None:
     assert harness.titles() == ["초안 모델은 무엇인가요?"]
     harness.chat.rename(harness.chat.chat_id, "Drafts")
     assert (harness.titles(), changes[-1]) == (["Drafts"], (harness.chat.chat_id, "Drafts"))
+    assert [row.chat for row in harness.chat.requests.rows] == ["Drafts"]
+    harness.chat.delete_chats([harness.chat.chat_id])
+    harness.chat.deletions.empty()
+    harness.settle()
+    assert [(row.chat, row.chat_id) for row in harness.chat.requests.rows] == [("", 0)]
 
 
 def test_switching_chats_keeps_generating_and_saving(harness: ControllerHarness) -> None:
@@ -405,6 +410,13 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
         ["One", REPLY],
         False,
     )
+    first = harness.rows[1].id
+    harness.chat.asking.regenerate(first)
+    harness.wait_until_quiet()
+    harness.chat.show_version(harness.rows[1].id, -1)
+    delete(harness, harness.rows[0].id)
+    harness.chat.deletions.undo()
+    assert harness.rows[1].id == first
 
 
 def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -423,6 +435,11 @@ def test_an_emptied_trash_cannot_be_undone(harness: ControllerHarness, monkeypat
     assert harness.chat.deletions.last
     harness.chat.deletions.undo()
     assert harness.titles() == ["Two"]
+    delete(harness, harness.rows[1].id)
+    harness.chat.delete_chats([harness.chat.chat_id])
+    harness.chat.deletions.forget(harness.chat.deletions.latest(1))
+    harness.settle()
+    assert harness.chat.deletions.last is None
 
 
 def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: ControllerHarness) -> None:

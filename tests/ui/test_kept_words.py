@@ -295,7 +295,7 @@ def test_what_is_typed_while_nothing_is_saved_waits_for_the_next_run(tmp_path: P
             assert second.window.composer.text() == "precious\n\ndear\n\nquick"
 
 
-@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+@pytest.mark.expect_log("was not stored: SQLITE_FULL", "was not stored: SQLITE_CONSTRAINT_TRIGGER")
 def test_an_edit_that_was_refused_is_saved_once(harness: AppHarness, qtbot: QtBot) -> None:
     edits, banner = harness.chats.edits, harness.window.banner
 
@@ -326,6 +326,15 @@ def test_an_edit_that_was_refused_is_saved_once(harness: AppHarness, qtbot: QtBo
     banner.button.click()
     harness.wait_until_stored(qtbot)
     assert harness.chats.transcript.messages[1].text == LONG + "and more"
+    stays = "CREATE TRIGGER stays BEFORE DELETE ON edits BEGIN SELECT raise(ABORT, ''); END"
+    change(harness, qtbot, lambda stores: stores.database.execute(stays))
+    before = stored.rows("SELECT id FROM messages")
+    reply = harness.chats.transcript.messages[1].id
+    edits.begin(reply)
+    edits.type(reply, "or less")
+    assert edits.save(reply)
+    harness.wait_until_stored(qtbot)
+    assert stored.rows("SELECT id FROM messages") == before
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL", "was not stored: SQLITE_BUSY")

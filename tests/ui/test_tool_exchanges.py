@@ -472,6 +472,7 @@ def test_statistics_of_all_steps_are_one_footer(exchange: Exchange) -> None:
     assert (stats.rounds, stats.prompt_tokens) == (1, 40), "the first round of a request does not count in its rates"
     (stored,) = exchange.harness.storage.read.requests.recent(5)
     assert stored.stats == stats
+    assert [row.stats for row in exchange.harness.chat.requests.rows] == [stats], "as after a restart"
 
 
 @pytest.mark.expect_log("a change was not stored")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, QTimer
 from pytestqt.modeltest import ModelTester
 
 from app.storage import ChatSummary, Listing, ReplyStatus
@@ -27,6 +27,7 @@ from tests.helpers.zones import KIRIBATI, LORD_HOWE, NEW_YORK, in_zone
 DAY_S = 86_400
 NOW = datetime(2026, 11, 20, 12).astimezone()
 NOW_S = NOW.timestamp()
+pytestmark = pytest.mark.usefixtures("qapp")  # the list has a timer
 
 
 class Chats(list[ChatSummary]):
@@ -81,6 +82,17 @@ def test_chats_stand_under_their_days(model: ConversationListModel) -> None:
     assert (heading.data(ROW).group, chat.data(ROW).group) == (ChatGroup.PINNED, None)
     assert not model.flags(heading) & Qt.ItemFlag.ItemIsSelectable
     assert model.flags(chat) & Qt.ItemFlag.ItemIsSelectable
+
+
+def test_chats_stand_under_their_days_also_after_midnight(chats: Chats) -> None:
+    days = [NOW.date()]
+    model = ConversationListModel(chats.find, today=lambda: days[-1])
+    model.refresh()
+    (midnight,) = model.findChildren(QTimer)
+    days.append(days[0] + timedelta(1))
+    midnight.timeout.emit()
+    assert titles(model)[2:4] == ["Yesterday", "Now"]
+    assert midnight.isActive()
 
 
 @pytest.mark.parametrize("day", [date(2026, 3, 8), date(2026, 11, 1), date(2026, 4, 5), date(2026, 10, 4)])

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from app.portable.markdown import branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown_folder
-from app.storage import Database, Project, Question, Stores, portable
+from app.storage import Attachment, AttachmentKind, Database, Project, Question, Stores, portable
 from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, is_foreign, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
@@ -96,9 +96,18 @@ def test_importing_twice_does_not_double(tmp_path: Path) -> None:
         assert (len(first.ids), first.skipped) == (2, 1)
         assert (second.ids, second.skipped) == ([], 3)
         assert len(run(stores, path, again=True).ids) == 3
+        (tmp_path / "new").mkdir()
+        with database(tmp_path / "new") as elsewhere:
+            assert len(run(elsewhere, spool(tmp_path / "new", *all_chats(stores))).ids) == 5
         own_chat = replace(CHAT, origin="hunch:x:1", created_at=0.0)  # which does not say when it began
         assert len(run(stores, spool(tmp_path, own_chat, own_chat)).ids) == 1
         assert run(stores, spool(tmp_path, own_chat)).skipped == 1
+        parts = (Attachment("Notes", AttachmentKind.SEARCHED, "words", 5),)
+        path = spool(tmp_path, replace(CHAT, origin="x:3", messages=(replace(CHAT.messages[0], parts=parts),)))
+        begun = Importing(path, chat_of, again=False)
+        begun.step(stores)
+        begun.close()  # as a crash does, before the documents are stored
+        assert run(stores, path).documents == begun.documents == [(*begun.ids, "Notes", "words")]
 
 
 def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_path: Path) -> None:
@@ -108,17 +117,17 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         stores.chats.set_leaf(number, own)
         before = all_chats(stores)
         more = (*CHAT.messages, say(5, 4, "Yes.", "assistant"), say(6, 5, "Good."))
-        grown = replace(CHAT, messages=more, shown=6, updated_at=9.0)
+        grown = replace(CHAT, messages=more, shown=6, updated_at=4e9)
         assert not Known(stores).has(grown)
-        importing = run(stores, spool(tmp_path, grown, grown))
-        assert (importing.ids, len(importing.grown), importing.skipped) == ([], 1, 1)
+        half = replace(grown, messages=more[:-1], shown=5, updated_at=9.0)
+        importing = run(stores, spool(tmp_path, half, grown, grown))
+        assert (importing.ids, len(importing.grown), importing.skipped) == ([], 2, 1)
         (chat,) = all_chats(stores)
         assert sorted(each.text for each in chat.messages) == sorted([*(each.text for each in more), "Written here"])
         assert next(each.text for each in chat.messages if each.number == chat.shown) == "Good."
         assert run(stores, spool(tmp_path, grown)).skipped == 1
         shrink(stores, importing.grown)
-        (chat,) = all_chats(stores)
-        assert (chat.messages, chat.shown) == (before[0].messages, before[0].shown)
+        assert all_chats(stores) == before
         assert not Known(stores).has(grown)
 
 
@@ -238,7 +247,7 @@ def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(
     with database(tmp_path) as stores:
         importing = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2")))
         ids = importing.ids
-        mark = portable.put_in_trash(stores, ids)
+        mark = portable.put_in_trash(stores, ids, importing.former_folders)
         assert portable.chat_ids(stores.database) == []
         stores.trash.restore(mark)
         assert sorted(portable.chat_ids(stores.database)) == ids
@@ -246,7 +255,8 @@ def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(
         assert stores.database.rows("SELECT id FROM messages") == []
 
 
-def test_a_cancelled_import_leaves_no_folder_that_it_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("undo", [portable.forget, portable.put_in_trash])
+def test_an_import_that_is_undone_leaves_no_folder_that_it_made(tmp_path: Path, undo: Callable[..., object]) -> None:
     """Those that were there stay, and one into which the user has put something since."""
     several = [
         replace(CHAT, origin=str(at), folder=each) for at, each in enumerate([("Work", "Ducks"), ("A", "B"), ()])
@@ -256,7 +266,7 @@ def test_a_cancelled_import_leaves_no_folder_that_it_made(tmp_path: Path) -> Non
         importing = run(stores, spool(tmp_path, *several))
         made = {each.name: each.id for each in stores.folders.all()}
         stores.folders.put_chats([stores.chats.create("Mine")], made["A"])
-        portable.forget(stores, importing.ids, importing.former_folders)
+        undo(stores, importing.ids, importing.former_folders)
         assert {each.id for each in stores.folders.all()} == {work, made["A"]}
 
 
@@ -267,6 +277,8 @@ def test_folders_are_made_once(tmp_path: Path) -> None:
         names = [row["name"] for row in stores.database.rows("SELECT name FROM folders ORDER BY id")]
         assert names == ["Work", "Ducks"]
         assert {each.folder for each in all_chats(stores)} == {("Work", "Ducks"), ("Work",), ()}
+        stores.folders.put_chats([4], stores.folders.make("Work", None))
+        assert {each.folder for each in all_chats(stores)} == {("Work", "Ducks"), ("Work",), ("Work 2",)}
 
 
 TEA = Project("We sell tea.", {"temperature": 0.2, "main": "/models/of this machine", "tools": ["calculator"]})
@@ -522,6 +534,7 @@ def test_an_own_chat_that_went_on_elsewhere_gets_what_was_written_there(tmp_path
         assert (len(grown.messages), run(here, spool(tmp_path, back, exported)).skipped) == (1, 2)
         shrink(here, [grown])
         assert not Known(here).has(back)
+        assert not is_foreign(here.states.options(number))
         assert origins(here.database) == {}
 
 
@@ -570,6 +583,8 @@ def test_what_changed_sides_or_went_on_here_is_known_by_its_time_or_place(tmp_pa
 def test_a_reply_that_had_no_word_when_it_was_exported_is_known_when_it_has(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         asked = stores.ask(Question(0, None, "Explain tides", "Tides", "main", ""))
+        stores.states.set_title(asked.chat_id, "Why tides come")
         (exported,) = portable.chats(stores.database, [asked.chat_id], portable.identity(stores))
+        assert exported.renamed, "or a model would give it another title where it is imported"
         stores.messages.save_texts([ReplyText(asked.reply_id, "The moon pulls.", "", 0.0)])
         assert run(stores, spool(tmp_path, exported)).skipped == 1

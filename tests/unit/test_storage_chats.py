@@ -8,7 +8,6 @@ import pytest
 
 from app.storage import ReplyStatus, ReplyText, Stores
 from app.storage.codec import LONGEST_TITLE, error_from_json, error_to_json, stats_from_json, stats_to_json
-from app.storage.portable import put_in_trash
 from app.view_models.transcript import transcript_row
 from app.words.replies import reply_footer, reply_notice
 from engine import (
@@ -89,7 +88,7 @@ def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monke
         stores.messages.delete_one(answered),
         stores.messages.delete_below(asked),
         stores.trash.put_chats([other]),
-        put_in_trash(stores, [imported]),
+        stores.trash.put_chats([imported]),
         stores.folders.delete(folder, with_chats=True).mark or 0.0,
     ]
     assert len(set(marks)) == len(marks)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Project, Stores, portable
+from app.storage import Database, Project, Stores
 from app.storage.codec import LONGEST_TITLE
 from app.storage.schema import migrate, newest_version
 from app.view_models.conversation_rows import FolderTree, rows_of
@@ -61,6 +61,7 @@ def test_what_is_put_into_a_closed_folder_is_shown_and_of_a_closed_one_that_it_w
     stores.folders.put_chats([chat], folder)
     assert [each.opened for each in stores.folders.all()] == [True]
     assert [each.id for each in stores.chats.listing(9).chats] == [chat]
+    assert stores.folders.put_chats([chat], folder).chats == [], "nothing to undo"
     stores.folders.set_opened(folder, False)
     assert list(stores.chats.listing(9).chats) == []
     stores.chats.set_unseen(chat, True)
@@ -191,8 +192,10 @@ def test_a_closed_folder_shows_nothing_of_the_trash(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     made(stores, "Folder", None, chat)
     stores.chats.set_unseen(chat, True)
-    portable.put_in_trash(stores, [chat])
+    mark = stores.trash.put_chats([chat])
     assert [folder.unseen for folder in stores.folders.all()] == [False]
+    stores.trash.restore(mark)
+    assert [folder.unseen for folder in stores.folders.all()] == [True]
 
 
 def test_what_a_list_costs_does_not_grow_with_the_chats_of_a_folder(stores: Stores) -> None:
