@@ -82,7 +82,7 @@
     </message>
     <message>
         <source>Chats, models, presets, system prompt and hub access stay.</source>
-        <translation>チャット、モデル、プリセット、システムプロンプト、ハブの設定は残ります。</translation>
+        <translation>チャット、モデル、プリセット、システムプロンプト、ハブへの接続は残ります。</translation>
     </message>
     <message>
         <source>Reset</source>

@@ -82,7 +82,7 @@
     </message>
     <message>
         <source>Chats, models, presets, system prompt and hub access stay.</source>
-        <translation>对话、模型、预设、系统提示词和 Hub 设置会保留。</translation>
+        <translation>对话、模型、预设、系统提示词和 Hub 连接会保留。</translation>
     </message>
     <message>
         <source>Reset</source>
