@@ -6687,8 +6687,8 @@
         <translation>サインアウト</translation>
     </message>
     <message>
-        <source>Kept in the keychain.</source>
-        <translation>キーチェーンに保存されています。</translation>
+        <source>Set.</source>
+        <translation>設定済みです。</translation>
     </message>
     <message>
         <source>Not set.</source>

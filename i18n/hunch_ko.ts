@@ -6687,8 +6687,8 @@
         <translation>로그아웃</translation>
     </message>
     <message>
-        <source>Kept in the keychain.</source>
-        <translation>키체인에 저장되어 있어요.</translation>
+        <source>Set.</source>
+        <translation>설정했어요.</translation>
     </message>
     <message>
         <source>Not set.</source>

@@ -6687,8 +6687,8 @@
         <translation>退出登录</translation>
     </message>
     <message>
-        <source>Kept in the keychain.</source>
-        <translation>已存入钥匙串。</translation>
+        <source>Set.</source>
+        <translation>已设置。</translation>
     </message>
     <message>
         <source>Not set.</source>
