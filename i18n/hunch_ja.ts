@@ -1844,8 +1844,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>It holds no chats, tokens or paths.</source>
-        <translation>チャットの内容、トークン、パスは含まれません。</translation>
+        <source>It holds no chats and no tokens.</source>
+        <translation>チャットの内容とトークンは含まれません。</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>

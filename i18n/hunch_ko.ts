@@ -1844,8 +1844,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>It holds no chats, tokens or paths.</source>
-        <translation>채팅 내용, 토큰, 경로는 들어 있지 않아요.</translation>
+        <source>It holds no chats and no tokens.</source>
+        <translation>채팅 내용과 토큰은 들어 있지 않아요.</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>

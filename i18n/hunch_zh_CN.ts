@@ -1844,8 +1844,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>It holds no chats, tokens or paths.</source>
-        <translation>其中不含对话内容、令牌和路径。</translation>
+        <source>It holds no chats and no tokens.</source>
+        <translation>其中不含对话内容和令牌。</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>
