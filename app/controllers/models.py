@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -47,7 +48,7 @@ from engine import (
 
 class ModelController(PairLoading):
     models_changed = Signal()
-    fixed_chosen = Signal(str)  # a fixed mode replaced this one, for all chats
+    fixed_chosen = Signal(object)  # a fixed mode replaced another one, for all chats; a call that takes it back
     chat_wanted = Signal()  # a downloaded model is to be used in a chat
 
     def __init__(
@@ -277,12 +278,18 @@ class ModelController(PairLoading):
 
     def choose_speculation(self, mode: str, tokens: int) -> None:
         """Set how to draft, for all chats without their own option."""
-        before = self._settings.speculation_mode
-        self._settings.speculation_mode = mode
-        self._settings.speculation_tokens = tokens
-        if mode == "fixed" != before:
-            self.fixed_chosen.emit(before)
+        settings = self._settings
+        before = settings.speculation_mode
+        undo = partial(self._choose_again, before, settings.speculation_tokens, self.pair)
+        settings.speculation_mode = mode
+        settings.speculation_tokens = tokens
         self.note_chosen(mode)
+        if mode == "fixed" != before:
+            self.fixed_chosen.emit(undo)
+
+    def _choose_again(self, mode: str, tokens: int, pair: PairView) -> None:
+        self.choose_speculation(mode, tokens)
+        self.set_off_for_pair(pair.off_for_pair, pair)
 
     def note_chosen(self, mode: str) -> None:
         """Choosing how to draft, for all chats or for one, turns drafting on for this pair."""

@@ -311,7 +311,12 @@ def test_drafting_unloading_and_drafts_on_the_hub(harness: AppHarness, qtbot: Qt
     picker, chip = harness.window.picker, harness.window.header.chip
     picker.more_button.click()
     controls = picker.more.speculation
-    harness.models.choose_speculation("fixed", 4)  # as under Settings → Advanced
+    harness.models.set_off_for_pair(True)
+    before = harness.models.pair
+    harness.models.choose_speculation("fixed", 5)  # as under Settings → Advanced
+    harness.window.banner.button.click()
+    assert harness.models.pair == before
+    harness.models.choose_speculation("fixed", 4)
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
     assert chip.accessibleName().endswith("6 tokens")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -83,12 +84,11 @@ class SpeculationActions(QObject):
                 lambda: self._models.set_off_for_pair(False, pair),
             )
 
-    def _tell_fixed(self, before: str) -> None:
+    def _tell_fixed(self, undo: Callable[[], None]) -> None:
         def text() -> BannerText:
             return BannerText(self.tr("Draft length is now fixed."), button=self.tr("Undo"))
 
-        tokens = self._models.pair.speculation.tokens
-        self._banner.show_info(text, lambda: self._models.choose_speculation(before, tokens))
+        self._banner.show_info(text, undo)
 
     def _follow(self, _message_id: int, action: NoticeAction) -> None:
         if action is NoticeAction.TURN_OFF_PAIR:
