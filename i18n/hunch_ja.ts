@@ -7072,8 +7072,8 @@
         <translation>バッテリー駆動時もドラフトを使う</translation>
     </message>
     <message>
-        <source>Off pauses drafting until power is back.</source>
-        <translation>オフにすると、電源につなぐまでドラフトを使いません。</translation>
+        <source>Off pauses it in chats until power is back.</source>
+        <translation>オフにすると、電源につなぐまでチャットでドラフトを使いません。</translation>
     </message>
     <message>
         <source>Drafters at 4 bits</source>

@@ -7072,8 +7072,8 @@
         <translation>배터리에서도 초안 모델 사용</translation>
     </message>
     <message>
-        <source>Off pauses drafting until power is back.</source>
-        <translation>끄면 전원을 연결할 때까지 초안 모델을 쓰지 않아요.</translation>
+        <source>Off pauses it in chats until power is back.</source>
+        <translation>끄면 전원을 연결할 때까지 채팅에 초안 모델을 쓰지 않아요.</translation>
     </message>
     <message>
         <source>Drafters at 4 bits</source>

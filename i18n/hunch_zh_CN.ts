@@ -7072,8 +7072,8 @@
         <translation>使用电池时也用草稿模型</translation>
     </message>
     <message>
-        <source>Off pauses drafting until power is back.</source>
-        <translation>关闭后，接通电源前不使用草稿模型。</translation>
+        <source>Off pauses it in chats until power is back.</source>
+        <translation>关闭后，接通电源前对话不使用草稿模型。</translation>
     </message>
     <message>
         <source>Drafters at 4 bits</source>
