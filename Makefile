@@ -26,7 +26,7 @@ test: dev ## Run the tests, in three processes; `make slow` has the rest
 	@$(PYTHON) -m app.system.platform_check
 	@$(PYTHON) -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-slow: dev ## Run the tests that `make test` leaves out because they take long: some minutes
+slow: dev ## Run the tests that `make test` leaves out because they take long: half an hour
 	@$(PYTHON) -m pytest --numprocesses 2 -m "slow and not drill" $(ARGS)
 
 families: dev ## Examine every model family of mlx-lm; half an hour

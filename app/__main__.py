@@ -105,7 +105,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         nargs="?",
         const=Path("~/Applications"),
         metavar="FOLDER",
-        help="on a Mac, write a Hunch.app that starts this Hunch, into ~/Applications",
+        help="on a Mac, write a Hunch.app that starts this Hunch, into FOLDER or ~/Applications",
     )
     parser.add_argument("--smoke", type=Path, metavar="PNG", help="ask one question, save a screenshot, print JSON")
     return parser.parse_args(arguments)

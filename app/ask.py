@@ -28,7 +28,7 @@ _OF_ENGINE = {
     "--json": "",
     "--thinking": "",
     "--effort": "off|low|normal|high|N",
-    "--schema": "FILE",
+    "--schema": "FILE|JSON",
     "--fastest": "",
     "--log": "",
     "--speculate": "off|auto|N",
@@ -59,7 +59,8 @@ def run_command(arguments: list[str]) -> int:
         words = "--tools goes with the options of `hunch ask --help` but --json, --schema and --stop"
         sys.stderr.write(f"hunch ask: error: {words}\n")
         return 2
-    request = _request(settings, pair[0], _message(options.text))
+    is_free = bool(options.tools) or getattr(options, "--schema") is not None
+    request = _request(settings, pair[0], _message(options.text), is_free=is_free)
     asked = ["generate", *models, *request, *_passed_on(options), *rest]
     return _ask_with_tools(paths, asked, options) if options.tools else run_command_line(asked)
 
@@ -161,10 +162,15 @@ def _read_stdin() -> str:
     return sys.stdin.read()
 
 
-def _request(settings: Settings, main: str, message: str) -> list[str]:
-    """As in a new chat with the model. What is given later on the command line holds instead."""
-    values = resolve(settings, settings.model_defaults.get(main, {}), main=main).values
-    system = values["system_prompt"].strip()
+def _request(settings: Settings, main: str, message: str, *, is_free: bool = False) -> list[str]:
+    """As in a new chat with the model. What is given later on the command line holds instead.
+
+    `is_free`: of the form that the settings give replies.
+    """
+    layers = (settings.model_defaults.get(main, {}), {"schema": ""} if is_free else {})
+    generation = resolve(settings, *layers, main=main)
+    values = generation.values
+    system = generation.system_prompt
     turns = [{"role": "system", "content": system}] if system else []
     turns.append({"role": "user", "content": message})
     flags = [f"--chat={json.dumps(turns)}"]
@@ -175,6 +181,7 @@ def _request(settings: Settings, main: str, message: str) -> list[str]:
     mode = values["speculation_mode"]
     flags += ["--speculate", str(values["speculation_tokens"]) if mode == SpeculationMode.FIXED else mode]
     flags += [f"--effort={values['thinking']}"]
+    flags += [f"--schema={values['schema']}"] if values["schema"] else []
     return [*flags, *(["--fastest"] if values["fastest"] else [])]
 
 

@@ -76,6 +76,8 @@ KEPT = frozenset(
         "main_folder",
         "draft_folder",
         "hub_endpoint",  # as its token stays, too
+        "hub_mirrors",
+        "hub_proxy",  # without it the token would go another way
         "model_folders",
         "pair_downloads",
         "going_downloads",

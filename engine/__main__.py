@@ -329,7 +329,7 @@ def _parser() -> argparse.ArgumentParser:
         help="let the model think first, where its template can; N: at most so many tokens",
     )
     generate.add_argument("--thinking", action="store_const", dest="effort", const="normal", help="as --effort normal")
-    generate.add_argument("--schema", type=_schema, metavar="FILE", help="a JSON schema that the answer has to match")
+    generate.add_argument("--schema", type=_schema, metavar="FILE|JSON", help="a schema that the answer has to match")
     generate.add_argument("--trace", action="store_true", help="with --json: what was drafted in each round")
     generate.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
     generate.add_argument("--json", action="store_true", help="one JSON object instead of the text as it comes")
@@ -380,9 +380,12 @@ def _effort(text: str) -> str | int:
 
 
 def _schema(file: str) -> Constraint:
+    """In a file, or itself: then it begins as JSON does."""
+    text = file
     try:
-        with Path(file).open(encoding="utf-8-sig") as opened:
-            text = opened.read(LARGEST_CONSTRAINT + 1)
+        if not file.startswith("{"):
+            with Path(file).open(encoding="utf-8-sig") as opened:
+                text = opened.read(LARGEST_CONSTRAINT + 1)
     except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if not isinstance(_json(text), dict):

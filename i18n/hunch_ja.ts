@@ -82,7 +82,7 @@
     </message>
     <message>
         <source>Chats, models, presets, system prompt and hub access stay.</source>
-        <translation>チャット、モデル、プリセット、システムプロンプト、ハブの設定は残ります。</translation>
+        <translation>チャット、モデル、プリセット、システムプロンプト、ハブへの接続は残ります。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -1019,8 +1019,8 @@
         <translation>うち %1 はプロジェクトの分です。すべてのチャットで一度だけ読み込みます</translation>
     </message>
     <message>
-        <source>Limited to %1 tokens in Settings (model: %2)</source>
-        <translation>設定で %1 トークンに制限（モデルの上限は %2）</translation>
+        <source>Limited to %1 tokens (model: %2)</source>
+        <translation>%1 トークンに制限（モデルの上限は %2）</translation>
     </message>
     <message>
         <source>Memory holds about %1 tokens (model: %2)</source>
@@ -1762,8 +1762,8 @@
         <translation>読み取れるファイルとフォルダ</translation>
     </message>
     <message>
-        <source>None yet: the tools can read nothing.</source>
-        <translation>まだありません。ツールは何も読み取れません。</translation>
+        <source>None yet.</source>
+        <translation>まだありません。</translation>
     </message>
     <message>
         <source>Add Folder…</source>
@@ -1844,8 +1844,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>It holds no chats, tokens or folder names.</source>
-        <translation>チャットの内容、トークン、フォルダ名は含まれません。</translation>
+        <source>It holds no chats and no tokens.</source>
+        <translation>チャットの内容とトークンは含まれません。</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>
@@ -4218,8 +4218,8 @@
         <translation>回答が中断されました</translation>
     </message>
     <message>
-        <source>Hunch quit before it finished.</source>
-        <translation>回答が終わる前に Hunch が終了しました。</translation>
+        <source>It was cut short.</source>
+        <translation>最後まで書かれていません。</translation>
     </message>
     <message>
         <source>Not saved yet</source>
@@ -4270,8 +4270,8 @@
         <translation>回答の長さの上限に達しました</translation>
     </message>
     <message>
-        <source>Continue, or raise it in Settings.</source>
-        <translation>続きを生成するか、設定で上限を引き上げてください。</translation>
+        <source>Continue, or raise it.</source>
+        <translation>続きを生成するか、上限を引き上げてください。</translation>
     </message>
 </context>
 <context>
@@ -6687,8 +6687,8 @@
         <translation>サインアウト</translation>
     </message>
     <message>
-        <source>Kept in the keychain.</source>
-        <translation>キーチェーンに保存されています。</translation>
+        <source>Set.</source>
+        <translation>設定済みです。</translation>
     </message>
     <message>
         <source>Not set.</source>
@@ -6799,8 +6799,8 @@
         <translation>どのモデル名にも応答</translation>
     </message>
     <message>
-        <source>Always the loaded one.</source>
-        <translation>常に読み込んだモデルが応答します。</translation>
+        <source>Unknown ones mean the model that you chose.</source>
+        <translation>不明な名前には、選んだモデルが応答します。</translation>
     </message>
     <message>
         <source>Load other models for programs</source>
@@ -7072,8 +7072,8 @@
         <translation>バッテリー駆動時もドラフトを使う</translation>
     </message>
     <message>
-        <source>Off pauses drafting until power is back.</source>
-        <translation>オフにすると、電源につなぐまでドラフトを使いません。</translation>
+        <source>Off pauses it in chats until power is back.</source>
+        <translation>オフにすると、電源につなぐまでチャットでドラフトを使いません。</translation>
     </message>
     <message>
         <source>Drafters at 4 bits</source>

@@ -1019,8 +1019,8 @@
         <translation>그중 %1개는 프로젝트의 것으로, 모든 채팅에서 한 번만 읽어요</translation>
     </message>
     <message>
-        <source>Limited to %1 tokens in Settings (model: %2)</source>
-        <translation>설정에서 %1토큰으로 제한(모델 한도 %2토큰)</translation>
+        <source>Limited to %1 tokens (model: %2)</source>
+        <translation>%1토큰으로 제한(모델 한도 %2토큰)</translation>
     </message>
     <message>
         <source>Memory holds about %1 tokens (model: %2)</source>
@@ -1762,8 +1762,8 @@
         <translation>읽을 수 있는 파일과 폴더</translation>
     </message>
     <message>
-        <source>None yet: the tools can read nothing.</source>
-        <translation>아직 없어요. 도구는 아무것도 읽을 수 없어요.</translation>
+        <source>None yet.</source>
+        <translation>아직 없어요.</translation>
     </message>
     <message>
         <source>Add Folder…</source>
@@ -1844,8 +1844,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>It holds no chats, tokens or folder names.</source>
-        <translation>채팅 내용, 토큰, 폴더 이름은 들어 있지 않아요.</translation>
+        <source>It holds no chats and no tokens.</source>
+        <translation>채팅 내용과 토큰은 들어 있지 않아요.</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>
@@ -4218,8 +4218,8 @@
         <translation>답변이 중단됐어요</translation>
     </message>
     <message>
-        <source>Hunch quit before it finished.</source>
-        <translation>답변이 끝나기 전에 Hunch가 종료됐어요.</translation>
+        <source>It was cut short.</source>
+        <translation>끝까지 쓰지 못했어요.</translation>
     </message>
     <message>
         <source>Not saved yet</source>
@@ -4270,8 +4270,8 @@
         <translation>답변 길이 제한에 이르렀어요</translation>
     </message>
     <message>
-        <source>Continue, or raise it in Settings.</source>
-        <translation>이어 쓰거나 설정에서 제한을 늘리세요.</translation>
+        <source>Continue, or raise it.</source>
+        <translation>이어 쓰거나 제한을 늘리세요.</translation>
     </message>
 </context>
 <context>
@@ -6687,8 +6687,8 @@
         <translation>로그아웃</translation>
     </message>
     <message>
-        <source>Kept in the keychain.</source>
-        <translation>키체인에 저장되어 있어요.</translation>
+        <source>Set.</source>
+        <translation>설정했어요.</translation>
     </message>
     <message>
         <source>Not set.</source>
@@ -6799,8 +6799,8 @@
         <translation>모든 모델 이름에 응답</translation>
     </message>
     <message>
-        <source>Always the loaded one.</source>
-        <translation>언제나 불러온 모델이 답해요.</translation>
+        <source>Unknown ones mean the model that you chose.</source>
+        <translation>모르는 이름이면 내가 고른 모델이 답해요.</translation>
     </message>
     <message>
         <source>Load other models for programs</source>
@@ -7072,8 +7072,8 @@
         <translation>배터리에서도 초안 모델 사용</translation>
     </message>
     <message>
-        <source>Off pauses drafting until power is back.</source>
-        <translation>끄면 전원을 연결할 때까지 초안 모델을 쓰지 않아요.</translation>
+        <source>Off pauses it in chats until power is back.</source>
+        <translation>끄면 전원을 연결할 때까지 채팅에 초안 모델을 쓰지 않아요.</translation>
     </message>
     <message>
         <source>Drafters at 4 bits</source>

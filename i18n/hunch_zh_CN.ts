@@ -82,7 +82,7 @@
     </message>
     <message>
         <source>Chats, models, presets, system prompt and hub access stay.</source>
-        <translation>对话、模型、预设、系统提示词和 Hub 设置会保留。</translation>
+        <translation>对话、模型、预设、系统提示词和 Hub 连接会保留。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -1019,8 +1019,8 @@
         <translation>其中 %1 个属于项目，所有对话只读取一次</translation>
     </message>
     <message>
-        <source>Limited to %1 tokens in Settings (model: %2)</source>
-        <translation>设置中限制为 %1 个 token（模型上限 %2）</translation>
+        <source>Limited to %1 tokens (model: %2)</source>
+        <translation>限制为 %1 个 token（模型上限 %2）</translation>
     </message>
     <message>
         <source>Memory holds about %1 tokens (model: %2)</source>
@@ -1762,8 +1762,8 @@
         <translation>可读取的文件和文件夹</translation>
     </message>
     <message>
-        <source>None yet: the tools can read nothing.</source>
-        <translation>尚未选择，工具无法读取任何内容。</translation>
+        <source>None yet.</source>
+        <translation>尚未选择。</translation>
     </message>
     <message>
         <source>Add Folder…</source>
@@ -1844,8 +1844,8 @@
 <context>
     <name>Help</name>
     <message>
-        <source>It holds no chats, tokens or folder names.</source>
-        <translation>其中不含对话内容、令牌和文件夹名称。</translation>
+        <source>It holds no chats and no tokens.</source>
+        <translation>其中不含对话内容和令牌。</translation>
     </message>
     <message>
         <source>Diagnostics copied</source>
@@ -4218,8 +4218,8 @@
         <translation>回复被中断</translation>
     </message>
     <message>
-        <source>Hunch quit before it finished.</source>
-        <translation>回复尚未完成，Hunch 就退出了。</translation>
+        <source>It was cut short.</source>
+        <translation>没有写完。</translation>
     </message>
     <message>
         <source>Not saved yet</source>
@@ -4270,8 +4270,8 @@
         <translation>已达到回复长度上限</translation>
     </message>
     <message>
-        <source>Continue, or raise it in Settings.</source>
-        <translation>可以继续生成，或在设置中提高上限。</translation>
+        <source>Continue, or raise it.</source>
+        <translation>可以继续生成，或提高上限。</translation>
     </message>
 </context>
 <context>
@@ -6687,8 +6687,8 @@
         <translation>退出登录</translation>
     </message>
     <message>
-        <source>Kept in the keychain.</source>
-        <translation>已存入钥匙串。</translation>
+        <source>Set.</source>
+        <translation>已设置。</translation>
     </message>
     <message>
         <source>Not set.</source>
@@ -6799,8 +6799,8 @@
         <translation>响应任意模型名称</translation>
     </message>
     <message>
-        <source>Always the loaded one.</source>
-        <translation>始终使用已加载的模型。</translation>
+        <source>Unknown ones mean the model that you chose.</source>
+        <translation>未知名称由你选择的模型响应。</translation>
     </message>
     <message>
         <source>Load other models for programs</source>
@@ -7072,8 +7072,8 @@
         <translation>使用电池时也用草稿模型</translation>
     </message>
     <message>
-        <source>Off pauses drafting until power is back.</source>
-        <translation>关闭后，接通电源前不使用草稿模型。</translation>
+        <source>Off pauses it in chats until power is back.</source>
+        <translation>关闭后，接通电源前对话不使用草稿模型。</translation>
     </message>
     <message>
         <source>Drafters at 4 bits</source>

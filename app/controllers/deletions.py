@@ -41,7 +41,7 @@ class Deletions(QObject):
     restored = Signal(int, bool)  # chat (0: several, or none), whether it is to be opened
     changed = Signal()  # what is in the Trash
     message_deleted = Signal(int)  # of this chat, also with what followed it; to the Trash
-    emptied = Signal(object)  # chats deleted for good
+    emptied = Signal(object)  # chats deleted for good; (): messages alone
     chats_gone = Signal(object)  # chats moved to the Trash with their folder
 
     def __init__(self, storage: Storage, changes: StorageChanges, parent: QObject) -> None:

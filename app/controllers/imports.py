@@ -244,6 +244,7 @@ class ImportController(QObject):
                 self._chats.options.delete_preset(preset_id)
             self._chats.deletions.chats_gone.emit(imported.ids)
             self._chats.deletions.changed.emit()
+            self._chats.deletions.emptied.emit(())  # messages, perhaps with documents
             for each in imported.grown:
                 self._chats.asking.stop_deleted(each.chat_id)
                 self._chats.update_branch(each.chat_id)

@@ -280,17 +280,15 @@ class ModelController(PairLoading):
         """Set how to draft, for all chats without their own option."""
         settings = self._settings
         before = settings.speculation_mode
-        take_back = partial(self._take_back_fixed, before, settings.speculation_tokens, self.pair)
+        undo = partial(self._choose_again, before, settings.speculation_tokens, self.pair)
         settings.speculation_mode = mode
         settings.speculation_tokens = tokens
-        if mode == "fixed" != before:
-            self.fixed_chosen.emit(take_back)
         self.note_chosen(mode)
+        if mode == "fixed" != before:
+            self.fixed_chosen.emit(undo)
 
-    def _take_back_fixed(self, mode: str, tokens: int, pair: PairView) -> None:
-        """`pair`: as it was; drafting may have been turned off for it."""
-        self._settings.speculation_mode = mode
-        self._settings.speculation_tokens = tokens
+    def _choose_again(self, mode: str, tokens: int, pair: PairView) -> None:
+        self.choose_speculation(mode, tokens)
         self.set_off_for_pair(pair.off_for_pair, pair)
 
     def note_chosen(self, mode: str) -> None:

@@ -64,9 +64,14 @@ class Servers:
         self._servers = ToolServers(folder / "tools.json", secrets)
         self._host = ToolHost(folder / "terminal", self._servers.reach, self._servers.renew_grant)
 
+    def id_of(self, server: str) -> str:
+        """From its id or, as the settings show it, its name."""
+        ids = {each.name.casefold(): each.id for each in self._servers.all()}
+        return server if self._servers.get(server) else ids.get(server.casefold(), server)
+
     def tools_of(self, server: str) -> tuple[Tool, ...] | ServerFailed:
         """As it describes them now; () where it is not switched on."""
-        config = self._servers.get(server)
+        config = self._servers.get(self.id_of(server))
         if config is None or not config.enabled:
             return ()
         listed: queue.SimpleQueue[tuple[Tool, ...] | ServerFailed] = queue.SimpleQueue()
@@ -236,6 +241,8 @@ def run(asked: Sequence[str], typed: str, terminal: Terminal, servers: Servers) 
 
     Returns the exit status, as the engine's `generate` does.
     """
+    places = [each.rpartition("/") for each in terminal.allowed]
+    allowed = frozenset(f"{servers.id_of(server)}{slash}{tool}" for server, slash, tool in places)
     try:
         tools = chosen(terminal.names, servers)
     except UnknownTool as unknown:
@@ -248,7 +255,7 @@ def run(asked: Sequence[str], typed: str, terminal: Terminal, servers: Servers) 
             return 1
         reach = _reach(typed, terminal.folders, terminal.database)
         ask = _ask_here if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty() else None
-        end = Exchange(engine, events, tools, servers, reach, terminal.allowed, ask, _write, _note).run(request)
+        end = Exchange(engine, events, tools, servers, reach, allowed, ask, _write, _note).run(request)
         _write("\n")
         if isinstance(end, Failed):
             raise end.error

@@ -36,7 +36,7 @@ LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 _ENDS = {
     ReplyStatus.INTERRUPTED: Notice(
         QT_TRANSLATE_NOOP("Messages", "Reply interrupted"),
-        QT_TRANSLATE_NOOP("Messages", "Hunch quit before it finished."),
+        QT_TRANSLATE_NOOP("Messages", "It was cut short."),
         action=NoticeAction.CONTINUE,
     ),
     ReplyStatus.UNSAVED: Notice(
@@ -66,7 +66,7 @@ _ENDS = {
     ),
     ReplyStatus.LENGTH: Notice(
         QT_TRANSLATE_NOOP("Messages", "Reply limit reached"),
-        QT_TRANSLATE_NOOP("Messages", "Continue, or raise it in Settings."),
+        QT_TRANSLATE_NOOP("Messages", "Continue, or raise it."),
         action=NoticeAction.CONTINUE,
     ),
 }

@@ -63,7 +63,7 @@ def add_arguments(serve: argparse.ArgumentParser) -> None:
         "--allow-origin", action="append", type=_origin, default=[], metavar="ORIGIN", help="of pages that may use it"
     )
     serve.add_argument("--vllm-metrics", action="store_true", help="figures at /metrics under vLLM's names, too")
-    serve.add_argument("--any-name", action="store_true", help="answer to any model's name with the loaded one")
+    serve.add_argument("--any-name", action="store_true", help="answer to unknown models' names with that of --model")
     serve.add_argument(
         "--decoder", metavar="MODULE:NAME", help="a class that makes pixels of pictures; without it none are taken"
     )

@@ -78,7 +78,9 @@ class ModelQueue:
         return turn
 
     def leave(self, turn: Turn, keep_s: float | None = None) -> None:
-        """End a client's wait or use. `keep_s`: how long its model stays afterwards; None: unchanged."""
+        """End a client's wait or use. `keep_s`: how long its model stays afterwards, at most as long as its
+        host lets guests; None: unchanged.
+        """
         if turn in self._line:
             self._line.remove(turn)
         if not turn.admitted.cancel() and not turn.admitted.cancelled():
@@ -87,7 +89,7 @@ class ModelQueue:
             return
         self._users.remove(turn)
         if keep_s is not None and self._is_on_demand(turn.model):
-            self._keep_s = keep_s
+            self._keep_s = min(keep_s, self._options.ttl_s) if self._options.guests else keep_s
         self._advance()
 
     async def visit(self, model: ServedModel, keep_s: float | None) -> None:

@@ -384,6 +384,13 @@ def test_a_model_that_its_owner_alone_loads_is_refused_as_such(two: FakeEngine) 
         assert list(states_of(served)) == ["Main-8B"]
 
 
+def test_in_the_app_no_program_keeps_its_model_longer_than_the_user_has_said(two: FakeEngine) -> None:
+    with serving(two, shelf=shelf_of(two), guests=True, ttl_s=60.0) as served:
+        served.chat("x", model="Other-4B", ttl=-1)
+        (running,) = served.http.get("/api/ps").json()["models"]
+    assert not running["expires_at"].startswith("2318")
+
+
 def test_any_name_is_the_chosen_model_unless_it_is_one(two: FakeEngine) -> None:
     with serving(two, shelf=shelf_of(two), any_name=True) as served:
         assert served.chat("x", model="gpt-5")["model"] == "gpt-5"

@@ -144,7 +144,7 @@ def test_the_context_meter_says_what_a_chat_can_have_and_why(composer: Composer)
     composer.set_context(1_000, 8_192)
     assert ring.toolTip().splitlines() == [
         "Context: 1,000 of 8,192 tokens",
-        "Limited to 8,192 tokens in Settings (model: 40,960)",
+        "Limited to 8,192 tokens (model: 40,960)",
     ]
     ring.set_room(40_960, 2_000)
     assert ring.share == 0.5

@@ -409,6 +409,18 @@ def test_a_pasted_text_that_is_searched_is_in_every_export_and_comes_back(tmp_pa
         )
         assert (searched.name, searched.text) == (documents.files(place)[0].name, "")
 
+        grown = json.loads(exported)
+        messages = grown["chats"][0]["messages"]
+        parts = [attachments[-1] | {"name": "seals", "text": "About seals."}]
+        messages.append(messages[0] | {"id": 99, "parent": messages[-1]["id"], "text": "More", "parts": parts})
+        (tmp_path / "one.json").write_text(json.dumps(grown), "utf-8")
+        dialog = look(app, qtbot, tmp_path / "one.json")
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        qtbot.waitUntil(lambda: len(documents.files(place)) == 2)
+        app.window.banner.button.click()
+        qtbot.waitUntil(lambda: len(documents.files(place)) == 1)
+
 
 def test_files_are_exported_on_request(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     """As they are; of one that is gone what was read of it; those of a chat and those of its project."""

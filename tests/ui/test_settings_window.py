@@ -284,9 +284,8 @@ def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCar
     settings.reset("hub_offline")
     assert hub.proxy.text() == "http://half typ"
     settings.reset_all()
-    assert (hub.mirrors.text(), hub.offline.isChecked()) == ("", False)
-    hub.mirrors.editingFinished.emit()
-    assert settings.hub_mirrors == ()
+    assert (hub.mirrors.text(), hub.offline.isChecked()) == ("https://mirror.example", False)
+    assert harness.store.hub.proxy == "http://proxy.example:3128"
     assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
 
 

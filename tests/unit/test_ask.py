@@ -121,6 +121,14 @@ def test_a_models_own_defaults_hold_before_the_settings(tmp_path: Path) -> None:
     assert told[told.index("--speculate") + 1] == "off"
 
 
+def test_replies_have_the_models_own_form(tmp_path: Path) -> None:
+    settings = stored(tmp_path, model_defaults={"/m/Main-8B": {"schema": '{"type": "array"}'}})
+    told = _request(settings, settings.main_folder, "x")
+    assert '--schema={"type": "array"}' in told
+    assert "matches this JSON schema" in told[0]
+    assert "schema" not in " ".join(_request(settings, settings.main_folder, "x", is_free=True))
+
+
 def test_the_starter_pair_ends_as_in_a_chat(tmp_path: Path) -> None:
     """Asked what it does not know, it may never end."""
     assert f"--max-tokens={STARTER_MOST_TOKENS}" in _request(stored(tmp_path), STARTER_FOLDER, "x")

@@ -158,7 +158,7 @@ def test_why_a_server_cannot_be_used_is_said(tmp_path: Path) -> None:
     known = ToolServers(tmp_path / "tools.json", secrets)
     ended, missing, off = (
         known.add(ServerConfig("", name, command, ("-c", "raise SystemExit(3)")))
-        for name, command in (("ended", sys.executable), ("missing", "no-such-program"), ("off", sys.executable))
+        for name, command in (("Has ended", sys.executable), ("파일", "no-such-program"), ("off", sys.executable))
     )
     assert all(known.confirm(each.id, each.shown) for each in (ended, missing))
     known.write()
@@ -170,7 +170,8 @@ def test_why_a_server_cannot_be_used_is_said(tmp_path: Path) -> None:
             (off, "there is no tool"),
         ):
             with pytest.raises(UnknownTool, match=re.escape(said)):
-                chosen([f"{server.id}/"], servers)
+                chosen([f"{server.name}/"], servers)
+            assert servers.id_of(server.name.upper()) == servers.id_of(server.id) == server.id
     finally:
         servers.close()
 

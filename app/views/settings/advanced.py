@@ -76,7 +76,7 @@ class SpeculationCard(Translated, Card):
         self._explain(self.controls.explanation.text())
         self.tokens_row.set_words(self.tr("Tokens to draft"))
         self.on_button.setText(self.tr("Turn on"))
-        self.battery_row.set_words(self.tr("Draft on battery"), self.tr("Off pauses drafting until power is back."))
+        self.battery_row.set_words(self.tr("Draft on battery"), self.tr("Off pauses it in chats until power is back."))
         self.light_row.set_words(
             self.tr("Drafters at 4 bits"),
             self.tr("Faster, a third of the memory, nearly as many guesses right. Needs a restart."),

@@ -152,7 +152,7 @@ class ServerPage(Translated, Page):
         )
         self._name_row.set_words(
             self.tr("Answer to any model name"),
-            self.tr("Always the loaded one."),
+            self.tr("Unknown ones mean the model that you chose."),
         )
         self._others_row.set_words(
             self.tr("Load other models for programs"),

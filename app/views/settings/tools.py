@@ -333,7 +333,7 @@ class ServerCard(Translated, Card):
     def _name_secrets(self, row: ServerRow) -> None:
         for name, setting in self._secret_rows.items():
             kept = name not in row.missing
-            setting.set_words(name, self.tr("Kept in the keychain.") if kept else self.tr("Not set."))
+            setting.set_words(name, self.tr("Set.") if kept else self.tr("Not set."))
             self.secrets[name].setPlaceholderText("••••••••" if kept else "")
 
 

@@ -148,7 +148,7 @@ class FoldersRow(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self.name.setText(self.tr("Files and folders to read"))
-        self.none.setText(self.tr("None yet: the tools can read nothing."))
+        self.none.setText(self.tr("None yet."))
         self.add_folder.setText(self.tr("Add Folder…"))
         self.add_file.setText(self.tr("Add Files…"))
 

@@ -311,7 +311,7 @@ class ContextRing(Translated, QWidget):
             shared = self.tr("%1 of them are the project's, read once for all its chats")
             reasons.append(fill(shared, count(self._shared_tokens)))
         if self._limit_tokens < self._model_tokens:
-            asked = self.tr("Limited to %1 tokens in Settings (model: %2)")
+            asked = self.tr("Limited to %1 tokens (model: %2)")
             reasons.append(fill(asked, count(self._limit_tokens), count(self._model_tokens)))
         if self.effective_tokens < self._limit_tokens:
             room = self.tr("Memory holds about %1 tokens (model: %2)")

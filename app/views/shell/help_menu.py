@@ -204,7 +204,7 @@ def _fail(error: Exception) -> None:
 
 
 def _copied() -> BannerText:
-    sentence = QCoreApplication.translate("Help", "It holds no chats, tokens or folder names.")
+    sentence = QCoreApplication.translate("Help", "It holds no chats and no tokens.")
     title = QCoreApplication.translate("Help", "Diagnostics copied")
     return BannerText(sentence, title, button=QCoreApplication.translate("Help", "Show"))
 

@@ -84,11 +84,11 @@ class SpeculationActions(QObject):
                 lambda: self._models.set_off_for_pair(False, pair),
             )
 
-    def _tell_fixed(self, take_back: Callable[[], None]) -> None:
+    def _tell_fixed(self, undo: Callable[[], None]) -> None:
         def text() -> BannerText:
             return BannerText(self.tr("Draft length is now fixed."), button=self.tr("Undo"))
 
-        self._banner.show_info(text, take_back)
+        self._banner.show_info(text, undo)
 
     def _follow(self, _message_id: int, action: NoticeAction) -> None:
         if action is NoticeAction.TURN_OFF_PAIR:
