@@ -34,7 +34,6 @@ class Tokenizer:
     """Only what a reply asks of one when its request is raw tokens."""
 
     eos_token_ids: tuple[int, ...] = ()
-    has_thinking = False
 
     class detokenizer:  # noqa: N801  an attribute of mlx-lm's wrapper
         last_segment = ""

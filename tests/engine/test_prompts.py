@@ -99,7 +99,7 @@ def test_a_template_in_a_processors_file_is_the_models(tmp_path: Path) -> None:
 @pytest.mark.parametrize("apart", [False, True], ids=["in one file", "in files of their own"])
 def test_a_template_for_tools_alone_is_used_where_there_are_tools(tmp_path: Path, apart: bool) -> None:
     """As Hermes 3 has one: lists said that it calls tools, and once loaded it called none."""
-    folder = without_template(made(tmp_path))
+    folder = made(tmp_path)
     for_tools = "{{ tools[0].name }}<tool_call>{# tool_call.name #}"
     if apart:
         (folder / "chat_template.jinja").write_text(TEMPLATE)
@@ -156,8 +156,6 @@ def test_a_renderer_of_mlx_lms_own_is_asked_for_the_same(model: LoadedModel) -> 
 
     class Renderer:
         has_chat_template = True
-
-        has_thinking = False
         encode = model.tokenizer.encode
 
         @staticmethod

@@ -195,7 +195,9 @@ def test_where_no_end_of_a_reply_is_written_the_end_of_the_call_is_one(base: Loa
     goes_on = GEMMA4.replace("<turn|>\n{% endfor %}", "{% if not m.tool_calls %}<turn|>\n{% endif %}{% endfor %}")
     assert goes_on != GEMMA4
     model = replace(model, template=ChatTemplate(goes_on, model.tokenizer.special_tokens_map))
-    model.tokenizer._tool_call_end_tokens = tuple(encode("<tool_call|>", model, special=False))
+    assert model.marks.calls is not None
+    calls = replace(model.marks.calls, closing=tuple(encode("<tool_call|>", model, special=False)))
+    model = replace(model, marks=replace(model.marks, calls=calls))
     silent = replace(REPLY, content="")
     before = took_the_step(model, FIRST, silent, "<call><tool_call|>")
     rest = prompt_tokens(then(FIRST, silent, RESULT), model)[len(before) :]

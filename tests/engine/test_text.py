@@ -157,7 +157,8 @@ def speller(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     ],
 )
 def test_markers_of_several_tokens_are_found_in_the_prompt(speller: LoadedModel, prompt: str, kind: SpanKind) -> None:
-    assert len(speller.tokenizer.think_start_tokens) == 8
+    assert speller.marks.thinking is not None
+    assert len(speller.marks.thinking.opening) == 8
     assert spans(speller, "x", prompt=prompt)[kind] == "x"
 
 

@@ -318,6 +318,26 @@ def test_there_calls_of_a_later_turn_may_have_the_same_ids(one_by_one_folder: Pa
     assert said == ["<tool_call>", "first 0", "<tool_call>", "first 1", "<tool_call>", "second 0", "first 0"]
 
 
+@pytest.mark.parametrize("parser", ["json_tools", "kimi_k2"])
+@pytest.mark.parametrize("one_a_turn", [False, True])
+def test_calls_of_a_turn_that_have_the_same_id_have_an_answer_each(
+    caller_folder: Path, one_by_one_folder: Path, tmp_path: Path, parser: str, one_a_turn: bool
+) -> None:
+    """In order, as some clients leave their ids empty or count calls from 0."""
+    folder = one_by_one_folder if one_a_turn else caller_folder
+    template = json.loads((folder / "tokenizer_config.json").read_text())["chat_template"]
+    shown = template.replace("{{ message.content }}", "{{ message.content }}={{ message.tool_call_id }};")
+    shown = shown.replace("{% set tool_call =", "{{ tool_call.id }};{% set tool_call =")
+    model = with_parser(shutil.copytree(folder, tmp_path / "model"), parser, shown)
+    calls = tuple(ToolCall(each, "look", "{}") for each in ("same", "same", "other", "same"))
+    answers = [Message(MessageRole.TOOL, f"of {at}", tool_call_id=calls[at].id) for at in (0, 2, 1, 3)]
+    chat = Request((USER, Message(MessageRole.ASSISTANT, "", tool_calls=calls), *answers), tools=(TOOL,))
+    text = rendered(model, chat)
+    asked = re.findall(r"<tool_call>\n(.*?);", text)
+    assert len({*asked}) == 4
+    assert dict(re.findall(r"(of .)=(.*?);", text)) == {f"of {at}": each for at, each in enumerate(asked)}
+
+
 @pytest.mark.parametrize("role", [MessageRole.SYSTEM, MessageRole.USER])
 def test_there_an_answer_is_found_behind_words_between_the_answers(one_by_one_folder: Path, role: MessageRole) -> None:
     """Some clients remind the model there."""
@@ -380,7 +400,7 @@ def test_a_model_whose_template_takes_no_tools_says_so_though_it_has_their_marke
     without = {"chat_template": "{{ messages }}", "tool_parser_type": "json_tools"}
     file.write_text(json.dumps(json.loads(file.read_text()) | without))
     other = load_model(folder)
-    assert other.tokenizer.has_tool_calling
+    assert other.marks.calls
     assert not other.info.calls_tools
 
 
