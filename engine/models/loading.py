@@ -35,7 +35,7 @@ from engine.models.inspect import inspect_model
 from engine.models.memory import MemoryNeed
 from engine.models.model_files import CONFIG_LIMIT_BYTES, entries, object_in
 from engine.models.networks import EightBits, Held, LoadedPart, checked, guarded, model_identity, reading
-from engine.models.template_files import chat_template, template_for_tools, templates_in
+from engine.models.template_files import DEFAULT, templates_in
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
 from engine.models.vision_config import VisionConfig, read_vision_config
@@ -304,7 +304,7 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     # Mistral's older folders cut words otherwise than its models were trained with.
     settings: dict[str, Any] = {"trust_remote_code": False, "fix_mistral_regex": True}
     if templates := templates_in(path):
-        settings["chat_template"] = template_for_tools(templates)  # mlx-lm looks for the syntax of calls in it
+        settings["chat_template"] = templates.get("tool_use", templates[DEFAULT])  # mlx-lm looks for the syntax of calls in it
     try:
         tokenizer = load(settings)
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
@@ -374,7 +374,7 @@ def _chat_template(tokenizer: Any, path: Path) -> ChatTemplate | None:
     templates = {} if known else templates_in(path)
     if not templates:
         return None
-    return ChatTemplate(chat_template(templates), theirs.special_tokens_map, template_for_tools(templates))
+    return ChatTemplate(templates[DEFAULT], theirs.special_tokens_map, theirs.chat_template)
 
 
 def _marks_of(tokenizer: Any, template: ChatTemplate | None) -> ReplyMarks:

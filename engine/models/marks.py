@@ -73,7 +73,7 @@ FAMILIES = (
     FamilyMarks(calls=("<tool_call>\n<function=",)),
     FamilyMarks(calls=("<|tool_calls_section_begin|>",)),  # Kimi K2
     FamilyMarks(calls=('<function name="', '<param name="')),  # MiniCPM5
-    FamilyMarks("<think>", "</think>", calls=("<tool_call>", "tool_call.name")),  # Qwen3, and whoever writes as it does
+    FamilyMarks("<think>", "</think>", calls=("<tool_call>", "tool_call.name")),  # Qwen3, and many others
 )
 
 

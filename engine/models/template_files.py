@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from engine.models.model_files import (
@@ -13,8 +12,7 @@ from engine.models.model_files import (
     read_object,
 )
 
-_DEFAULT = "default"
-_FOR_TOOLS = "tool_use"
+DEFAULT = "default"
 _FILE = "chat_template.jinja"
 _CONFIGS = ("tokenizer_config.json", "chat_template.json")  # the second one is the processor's
 MORE_TEMPLATES = "additional_chat_templates"  # a folder
@@ -33,7 +31,7 @@ def templates_in(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in template_files(folder):
         if path.is_file():
-            name = _DEFAULT if path.parent == folder else path.stem
+            name = DEFAULT if path.parent == folder else path.stem
             found[name] = _decoded(path)
     for name in _CONFIGS:
         if not found and (folder / name).is_file():
@@ -49,15 +47,6 @@ def template_text(folder: Path) -> str:
         return ""
 
 
-def chat_template(templates: Mapping[str, str]) -> str:
-    """Raises KeyError if there is none."""
-    return templates[_DEFAULT]
-
-
-def template_for_tools(templates: Mapping[str, str]) -> str:
-    return templates.get(_FOR_TOOLS) or chat_template(templates)
-
-
 def _decoded(path: Path) -> str:
     try:
         return read_limited(path, TEMPLATE_LIMIT_BYTES).decode()
@@ -70,10 +59,10 @@ def _named(given: object, name: str) -> dict[str, str]:
     if not given:
         return {}
     if isinstance(given, str):
-        return {_DEFAULT: given}
+        return {DEFAULT: given}
     named = given
     if isinstance(given, list):
-        named = {each.get("name", _DEFAULT): each.get("template") for each in given if isinstance(each, dict)}
+        named = {each.get("name", DEFAULT): each.get("template") for each in given if isinstance(each, dict)}
     if not isinstance(named, dict) or not named or not all(isinstance(each, str) for each in named.values()):
         raise FileError(f"{name}: a chat template that is no text")
     return named
