@@ -398,7 +398,7 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
 
 def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:
     """With calls and their answers as the model's template needs them."""
-    messages = tuple(_told_apart(messages))
+    messages = tuple(_answered(messages))
     if model.marks.parser == "kimi_k2":
         messages = tuple(_named_by_number(messages))
     if any(len(each.tool_calls) > 1 for each in messages) and not takes_several(model, aborted):
@@ -406,21 +406,38 @@ def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: 
     return tuple(messages)
 
 
-def _told_apart(messages: Sequence[Message]) -> Iterator[Message]:
-    """Calls of a turn that have the same id get ids of their own, and so do their answers, in order."""
-    waiting: dict[str, list[str]] = {}  # ids of the latest turn's calls without an answer, by those that they had
+def _answered(messages: Sequence[Message]) -> Iterator[Message]:
+    """Each call of a turn has an id of its own, and each answer that of the call with its id.
+
+    Of several with one id the first that has no answer yet; without an id, of the calls since the user's last message
+    one of its tool, or the first.
+    """
+    given = {call.id for message in messages for call in message.tool_calls}
+    unused = (each for each in map("{:09}".format, count()) if each not in given)  # every template takes nine digits
+    waiting: list[tuple[str, ToolCall]] = []  # calls without an answer, by the ids that they had
     for message in messages:
         if message.tool_calls:
-            given = [call.id for call in message.tool_calls]
-            unused = (each for each in map("{:09}".format, count()) if each not in given)  # every template takes them
-            own = [next(unused) if each in given[:at] else each for at, each in enumerate(given)]
-            waiting = {each: [own[at] for at, other in enumerate(given) if other == each] for each in given}
-            calls = (replace(call, id=each) for call, each in zip(message.tool_calls, own, strict=True))
+            ids = [call.id for call in message.tool_calls]
+            own = [each if each and each not in ids[:at] else next(unused) for at, each in enumerate(ids)]
+            calls = [replace(call, id=each) for call, each in zip(message.tool_calls, own, strict=True)]
+            waiting += zip(ids, calls, strict=True)
             yield replace(message, tool_calls=tuple(calls))
-        elif ids := waiting.get(message.tool_call_id):
-            yield replace(message, tool_call_id=ids.pop(0))
+        elif found := _asked_by(message, waiting):
+            waiting.remove(found)
+            yield replace(message, tool_call_id=found[1].id)
         else:
+            if message.role is MessageRole.USER:
+                waiting.clear()
             yield message
+
+
+def _asked_by(answer: Message, waiting: Sequence[tuple[str, ToolCall]]) -> tuple[str, ToolCall] | None:
+    if answer.role is not MessageRole.TOOL:
+        return None
+    same = [each for each in waiting if each[0] == answer.tool_call_id]
+    if answer.tool_call_id or not waiting:
+        return same[0] if same else None
+    return next((each for each in waiting if each[1].name == answer.name), waiting[0])
 
 
 def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:

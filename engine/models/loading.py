@@ -304,7 +304,7 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     # Mistral's older folders cut words otherwise than its models were trained with.
     settings: dict[str, Any] = {"trust_remote_code": False, "fix_mistral_regex": True}
     if templates := templates_in(path):
-        settings["chat_template"] = templates.get("tool_use", templates[DEFAULT])  # mlx-lm looks for the syntax of calls in it
+        settings["chat_template"] = templates.get("tool_use", templates[DEFAULT])  # mlx-lm infers from it
     try:
         tokenizer = load(settings)
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer

@@ -285,26 +285,6 @@ def test_no_limit_is_minus_one(path: str, served: Served, scripted: FakeEngine) 
     assert asked(scripted).max_tokens is None
 
 
-def test_calls_and_answers_without_ids_get_them(served: Served, scripted: FakeEngine) -> None:
-    """Ollama's clients send none and Google's need not; Mistral's templates refuse any but nine letters or digits."""
-    calls: list[dict[str, Any]] = [{"function": {"name": name, "arguments": {}}} for name in ("look", "hear")]
-    results = [{"role": "tool", "tool_name": name, "content": name} for name in ("hear", "look")]
-    question = {"role": "user", "content": "x"}
-    for pieces in ([calls], [[call] for call in calls]):  # a client may keep each piece of a stream as a turn
-        turns = [question, *({"role": "assistant", "tool_calls": each} for each in pieces), *results]
-        assert served.post("/api/chat", {"model": "default", "messages": turns * 2}).is_success
-    parts = [{"functionCall": each["function"]} for each in calls]
-    answers = [{"functionResponse": {"name": name, "response": {"output": name}}} for name in ("hear", "look")]
-    contents = [{"parts": [{"text": "x"}]}, {"role": "model", "parts": parts}, {"role": "user", "parts": answers}]
-    assert served.post("/v1beta/models/default:generateContent", {"contents": contents * 2}).is_success
-    for request in scripted.requests:
-        called = [call for message in request.messages for call in message.tool_calls]
-        assert len({call.id for call in called}) == 4
-        assert all(len(call.id) == 9 and call.id.isalnum() for call in called)
-        ids = [message.tool_call_id for message in request.messages if message.role is ANSWER]
-        assert ids == [called[at].id for at in (1, 0, 3, 2)]
-
-
 @pytest.mark.parametrize(
     ("path", "asked_for"),
     [
