@@ -87,6 +87,10 @@ class Fields:
         """Names of fields with a value that were not read."""
         return sorted(name for name in self.values if name not in self._read and name in self)
 
+    def ignore(self, *names: str) -> None:
+        """Fields without effect."""
+        self._read.update(names)
+
     def has(self, name: str) -> bool:
         """Whether it is there, null included."""
         self._read.add(name)
@@ -136,6 +140,12 @@ class Fields:
     def raw(self, name: str) -> dict[str, Any]:
         """A JSON object as it is."""
         return self._of_kind(dict, name, "an object") or {}
+
+    def one_of(self, name: str, choices: Mapping[str, _T], usual: str = "") -> _T:
+        chosen = self.text(name) or usual
+        if chosen not in choices:
+            raise self.wrong(name, f"one of {', '.join(choices)}")
+        return choices[chosen]
 
     def wrong(self, name: str, wanted: str) -> Problem:
         return invalid(f"'{self._at}{name}' must be {wanted}.", f"{self._at}{name}")

@@ -56,8 +56,7 @@ class OllamaCall(ApiCall):
         super().__init__(fields, context, model)
         self.stream = fields.flag("stream", True)
         self.keep_s = keep_alive_of(fields)
-        for name in ("truncate", "shift"):
-            fields.has(name)
+        fields.ignore("truncate", "shift")
         fields.refuse("logprobs", "suffix", "raw")
         given = fields.raw("options")
         self._options = Fields({_OPTIONS.get(name, name): value for name, value in given.items()}, "options.")
