@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
 from mlx_lm.tool_parsers import mistral
-from tokenizers import AddedToken, Tokenizer
+from tokenizers import Tokenizer
 from transformers.utils.chat_parsing import parse_response
 
 from engine import Message, MessageRole, Request, SpanKind
@@ -20,7 +21,7 @@ from engine.models.declared import read_marks
 from engine.models.loading import LoadedModel
 from tests.engine.conftest import Zoo
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import byte_tokenizer, rewrite, save_small
 
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -248,9 +249,9 @@ def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
     for file in zoo.main.iterdir():
         (tmp_path / file.name).symlink_to(file)
     settings = tmp_path / "tokenizer_config.json"
-    text = json.loads(settings.read_text()) | {"response_template": CHANNELS}
     settings.unlink()
-    settings.write_text(json.dumps(text))
+    shutil.copy(zoo.main / settings.name, settings)
+    rewrite(settings, response_template=CHANNELS)
     model = load_model(tmp_path)
     assert model.info.ends_thinking
     assert read(model, HARMONY + ASKED)["calls"] == theirs(CHANNELS, HARMONY + ASKED)["calls"]
@@ -258,13 +259,7 @@ def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
 
 def speaking(folder: Path, *tokens: str, template: str = "", tokenizer: Tokenizer | None = None) -> LoadedModel:
     """A folder that declares nothing, with these tokens."""
-    tokenizer = tokenizer or byte_tokenizer()
-    tokenizer.add_tokens([AddedToken(token) for token in tokens])
-    config = qwen3_config(num_hidden_layers=1)
-    save(build(config), config, folder, tokenizer)
-    file = folder / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": f"{{{{ tools }}}}{template}"}))
-    return load_model(folder)
+    return load_model(save_small(folder, *tokens, template=f"{{{{ tools }}}}{template}", tokenizer=tokenizer))
 
 
 def test_channels_of_gpt_oss_are_known_without_a_declaration(tmp_path: Path) -> None:

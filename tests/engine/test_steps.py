@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from tokenizers import AddedToken
 
 from engine import Effort, Message, MessageRole, Picture, Request, Sampling, Speculation, ToolCall, ToolCalled
 from engine.caches.making import CacheMaker
@@ -21,7 +19,7 @@ from tests.families import harness as families
 from tests.families.configs import config as family_config
 from tests.helpers.family_chats import FAMILIES, as_family
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 # Of replies that call, where they are not the second of the family's special tokens.
 ENDS = {
@@ -210,12 +208,8 @@ BLANKS = TEMPLATE.replace('{"name"', '  {"name"')  # so rendered calls are not w
 
 @pytest.fixture(scope="module")
 def caller(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken(each) for each in ("<think>", "</think>", "<tool_call>", "</tool_call>")])
-    config = qwen3_config(vocab_size=WIDTH, num_hidden_layers=1)
-    file = save(build(config), config, tmp_path_factory.mktemp("caller"), tokenizer) / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": BLANKS}))
-    return load_model(file.parent)
+    words = "<think>", "</think>", "<tool_call>", "</tool_call>"
+    return load_model(save_small(tmp_path_factory.mktemp("caller"), *words, template=BLANKS, vocab_size=WIDTH))
 
 
 def of_kind(caller: LoadedModel, kind: str) -> LoadedModel:

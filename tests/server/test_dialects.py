@@ -14,7 +14,7 @@ from engine import Engine, FinishReason, Message, MessageRole, ModelAbout, Model
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 from tests.helpers.served import Served, chat_body, serving
-from tests.helpers.tiny_models import build, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 CALL = ToolCall("call_1", "look", '{"at": "the sky"}')
 PARAMETERS = {"type": "object", "properties": {"at": {"type": "string"}}}
@@ -515,9 +515,9 @@ def test_a_limit_for_a_model_that_cannot_be_held_to_it_is_refused() -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Served]:
     """A model that reads little at a time."""
-    config = qwen3_config(num_hidden_layers=1, max_position_embeddings=512)
     engine = Engine()
-    assert isinstance(EngineClient(engine).load(save(build(config), config, tmp_path)), ModelReady)
+    folder = save_small(tmp_path, max_position_embeddings=512)
+    assert isinstance(EngineClient(engine).load(folder), ModelReady)
     with serving(engine) as house:
         yield house
     assert engine.close()
