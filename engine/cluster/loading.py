@@ -25,14 +25,16 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import require
 from engine.cluster.fabric import RDMA, RING, ring_links
 from engine.cluster.modes import measured
-from engine.cluster.operations import Commit, Copy, MakeCheckpoint, Truncate
+from engine.cluster.operations import Commit, Copy, MakeCheckpoint, Reply, Truncate
 from engine.cluster.plan import plan_ranks
-from engine.cluster.processes import LentRank, RankProcess
-from engine.cluster.rank_group import SLICE_S, Helper, RankGroup
+from engine.cluster.rank_group import SLICE_S, RankGroup
 from engine.cluster.shard import Head
 from engine.cluster.stage import Stage, states_from
 from engine.machines.launched import LAUNCHED, launched_place
-from engine.machines.lent import digest_of
+from engine.machines.lent import THIS_PROCESS, LentProcess, digest_of
+from engine.machines.messages import Start
+from engine.machines.process import ChildProcess, Helper
+from engine.models.children import RUN_RANK
 from engine.models.first_use import FirstUse
 from engine.models.loading import Slices, loading
 from engine.models.networks import Held, LoadedPart
@@ -161,7 +163,9 @@ def _begun(planned: RankPlan | Callable[[], RankPlan], aborted: Question) -> tup
 
 def _start(share: RankShare, digest: str) -> Callable[[], Helper]:
     """Of another rank, here or on another machine."""
-    return RankProcess if share.helping is None else partial(LentRank, share.helping, digest, share.needed_bytes)
+    if share.helping is None:
+        return partial(ChildProcess, RUN_RANK, Reply)
+    return partial(LentProcess, share.helping, Start(digest, THIS_PROCESS, share.needed_bytes), Reply)
 
 
 class FrontRank:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from engine.api.errors import RankLost
 from engine.api.ranks import RankEnd
@@ -33,8 +33,9 @@ from engine.cluster.operations import (
     digest_of_states,
 )
 from engine.machines.messages import Hello, Ping, Pong, RankAnswer, RankBroken, Value
+from engine.machines.process import Helper
 from engine.machines.versions import hello_here
-from engine.machines.wire import Wire, WireBroken, WireEnded, arrived
+from engine.machines.wire import WireBroken, WireEnded, arrived
 
 START_S = 60.0  # until a rank says its first word: Python and MLX are imported, on a busy machine perhaps
 JOIN_S = 60.0  # until the group in which sharded layers are summed is there; pings may not be answered meanwhile
@@ -53,16 +54,6 @@ LOAD_STALL_S = 60.0  # without news of a load
 
 _Kind = TypeVar("_Kind", Hello, RankAnswer, Stepped)
 _Word = tuple[Value, bytearray]
-
-
-class Helper(Protocol):
-    """A rank's process, here or elsewhere."""
-
-    wire: Wire
-    machine: str  # where it runs, if that is another one
-
-    def end(self, patience_s: float) -> None:
-        """Returns once it has ended, which it has so many seconds to do by itself."""
 
 
 class RankGroup:

@@ -200,7 +200,7 @@ def _compiled(parts: Sequence[GrammarPart], model: LoadedModel, opener: int | No
     answers = [{"name": f"answer_{at}", **part} for at, part in enumerate(parts)]
     answer = " | ".join(f"@answer_{at}" for at in range(len(parts)))
     alone = _matcher([{"lark_grammar": f"start: {answer}"}, *answers] if len(parts) > 1 else parts, vocabulary)
-    if opener is not None or not model.tokenizer.has_thinking:
+    if opener is not None or model.marks.thinking is None:
         return Grammar(vocabulary, alone, alone, opener)
     _ = vocabulary.sorted_texts  # computed here rather than in the first round
     return Grammar(

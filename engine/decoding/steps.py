@@ -124,7 +124,8 @@ def joined(step: Step, pieces: Sequence[str], probed: Sequence[str], model: Load
     if tokens[-1] in model.ends:
         del tokens[-1]
     found = [at for each in model.ends for at, _ in _places(_word(model, each), pieces, begin, end)]
-    if not found and tokens[-1:] == list(model.tokenizer.tool_call_end_tokens or ()):
+    calls = model.marks.calls
+    if not found and calls is not None and (*tokens[-1:],) == calls.closing:
         found = [after for _, after in _places(_word(model, tokens[-1]), pieces, begin, end)]
     if not found or not probed[0].endswith(text[max(found) :]):
         return [], []

@@ -109,7 +109,7 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
     """The grammar that the reply has to match; None: none. Raises Aborted soon after `aborted` returns True."""
     parts = [part_of(request.constraint)] if request.constraint is not None else []
     if not request.may_call:
-        if request.tools and not parts and len(model.tokenizer.tool_call_start_tokens) > 1:
+        if request.tools and not parts and model.marks.calls is not None and len(model.marks.calls.opening) > 1:
             parts.append(ToolSyntax(model, request.tools).none())
         return _grammar(parts, request, model, aborted) if parts else None
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
@@ -202,7 +202,7 @@ def reply_begin(request: Request, model: LoadedModel, prompt: list[int], turn_en
     `turn_end_at` is the result of `turn_end`.
     """
     whole = len(prompt) - 1
-    if goes_on(request) and turn_end_at == whole and model.tokenizer.has_thinking:
+    if goes_on(request) and turn_end_at == whole and model.marks.thinking is not None:
         turn_end_at = turn_end(request, model, prompt, aborted)
     return turn_end_at if turn_end_at < whole else 0
 
@@ -398,11 +398,46 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
 
 def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:
     """With calls and their answers as the model's template needs them."""
-    if model.tokenizer.has_tool_calling and model.tokenizer.tool_parser.__module__.endswith(".kimi_k2"):
+    messages = tuple(_answered(messages))
+    if model.marks.parser == "kimi_k2":
         messages = tuple(_named_by_number(messages))
     if any(len(each.tool_calls) > 1 for each in messages) and not takes_several(model, aborted):
         messages = tuple(_one_by_one(messages))
     return tuple(messages)
+
+
+def _answered(messages: Sequence[Message]) -> Iterator[Message]:
+    """Each call of a turn has an id of its own, and each answer that of the call with its id.
+
+    Of several with one id the first that has no answer yet; without an id, of the calls since the user's last message
+    one of its tool, or the first.
+    """
+    given = {call.id for message in messages for call in message.tool_calls}
+    unused = (each for each in map("{:09}".format, count()) if each not in given)  # every template takes nine digits
+    waiting: list[tuple[str, ToolCall]] = []  # calls without an answer, by the ids that they had
+    for message in messages:
+        if message.tool_calls:
+            ids = [call.id for call in message.tool_calls]
+            own = [each if each and each not in ids[:at] else next(unused) for at, each in enumerate(ids)]
+            calls = [replace(call, id=each) for call, each in zip(message.tool_calls, own, strict=True)]
+            waiting += zip(ids, calls, strict=True)
+            yield replace(message, tool_calls=tuple(calls))
+        elif found := _asked_by(message, waiting):
+            waiting.remove(found)
+            yield replace(message, tool_call_id=found[1].id)
+        else:
+            if message.role is MessageRole.USER:
+                waiting.clear()
+            yield message
+
+
+def _asked_by(answer: Message, waiting: Sequence[tuple[str, ToolCall]]) -> tuple[str, ToolCall] | None:
+    if answer.role is not MessageRole.TOOL:
+        return None
+    same = [each for each in waiting if each[0] == answer.tool_call_id]
+    if answer.tool_call_id or not waiting:
+        return same[0] if same else None
+    return next((each for each in waiting if each[1].name == answer.name), waiting[0])
 
 
 def _one_by_one(messages: Sequence[Message]) -> Iterator[Message]:
@@ -507,7 +542,7 @@ def _marked_reply(text: str, model: LoadedModel, marked: Callable[[str], str]) -
     Templates of models that also mark answers take no markers in a text.
     """
     opens, closes = _thinking_markers(model)
-    before, found, rest = text.partition(opens) if opens and not model.unsaid else (text, "", "")
+    before, found, rest = text.partition(opens) if opens and not model.marks.around else (text, "", "")
     if not found or before.strip():
         return marked(text)
     thinking, closer, answer = rest.partition(closes)
@@ -568,14 +603,14 @@ class TextDecoder:
 
         `may_open`: a reply with a grammar may begin with thinking, if the prompt has not opened it.
         """
-        if not self._opens:
-            return None if grammar is None else Guide(grammar)
         model = self._model
+        marks = model.marks.thinking
+        if marks is None:
+            return None if grammar is None else Guide(grammar)
         begun = self._kind is SpanKind.THINKING
-        opens = tuple(model.tokenizer.think_start_tokens)
         text = partial(_text_of, model)
         may_open = may_open or grammar is None or grammar.opener is not None
-        thinking = ThinkingMarkers(opens, self._closes.encode(), begun, may_open, model.thinking_end, text)
+        thinking = ThinkingMarkers(marks.opening, self._closes.encode(), begun, may_open, model.thinking_end, text)
         return Guide(grammar, thinking, most_thinking)
 
     def push(self, token: int) -> list[TextSpan]:
@@ -650,8 +685,8 @@ class TextDecoder:
             return (self._calling.end,) if self._calling.end else ()
         marker = self._closes if self._kind is SpanKind.THINKING else self._opens
         call = self._tools.start if self._tools is not None and self._kind is SpanKind.ANSWER else ""
-        unsaid = self._model.unsaid if self._kind is SpanKind.ANSWER else ()
-        return (*self._stops, *(each for each in (marker, call) if each), *unsaid)
+        around = self._model.marks.around if self._kind is SpanKind.ANSWER else ()
+        return (*self._stops, *(each for each in (marker, call) if each), *around)
 
     def _first_marker(self) -> tuple[int, str] | None:
         begin = 0 if self._calling is None else len(self._calling.start)
@@ -694,8 +729,8 @@ def _possible_start(text: str, markers: Sequence[str]) -> int:
 
 
 def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
-    tokenizer = model.tokenizer
-    return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("", "")
+    marks = model.marks.thinking
+    return ("", "") if marks is None else (marks.opens, marks.closes)
 
 
 def _text_of(model: LoadedModel, token: int) -> bytes:
@@ -710,11 +745,17 @@ def _text_of(model: LoadedModel, token: int) -> bytes:
 
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:
     """Whether the reply's part of the prompt leaves a thinking span open. Some templates open one themselves."""
-    tokenizer = model.tokenizer
-    if not tokenizer.has_thinking:
+    marks = model.marks.thinking
+    if marks is None:
         return False
-    if {*tokenizer.think_start_tokens}.isdisjoint(tokenizer.get_added_vocab().values()):
+    if {*marks.opening}.isdisjoint(model.tokenizer.get_added_vocab().values()):
         # Markers that are spelled may be cut otherwise beside a line break. Names of pictures are no tokens.
-        text = str(tokenizer.decode([token for token in begun if token < model.logit_width]))
-        return text.rfind(tokenizer.think_start) > text.rfind(tokenizer.think_end)
-    return bool(tokenizer.rfind_think_start(begun) > tokenizer.rfind_think_end(begun))
+        text = str(model.tokenizer.decode([token for token in begun if token < model.logit_width]))
+        return text.rfind(marks.opens) > text.rfind(marks.closes)
+    return _last(marks.opening, begun) > _last(marks.closing, begun)
+
+
+def _last(part: tuple[int, ...], tokens: Sequence[int]) -> int:
+    """Where `part` begins for the last time; -1: nowhere."""
+    places = range(len(tokens) - len(part), -1, -1)
+    return next((at for at in places if tuple(tokens[at : at + len(part)]) == part), -1)

@@ -1,4 +1,4 @@
-"""Tool calls in a reply's text, by mlx-lm's parser of the model or its own. Text that is no call stays text."""
+"""Tool calls in a reply's text, by the model's parser. Text that is no call stays text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 from engine.api.errors import InvalidRequest
 from engine.api.types import ToolCall
 from engine.decoding.call_grammars import GRAMMARS, Rules, call_of
-from engine.models.declared import DeclaredCalls
 from engine.models.loading import LoadedModel
 from engine.models.watch import TooLong, watched
 
@@ -29,11 +28,13 @@ class ToolSyntax:
 
     def __init__(self, model: LoadedModel, tools: Sequence[Mapping[str, Any]]) -> None:
         """Raises InvalidRequest for a model that has no syntax for calls."""
-        if not model.tokenizer.has_tool_calling:
+        marks = model.marks
+        if marks.calls is None or marks.parse_calls is None:
             raise InvalidRequest("tools", str(len(tools)), "a model whose template has tools")
-        self.start: str = model.tokenizer.tool_call_start
-        self.end: str = model.tokenizer.tool_call_end or ""
-        self._parse = model.tokenizer.tool_parser
+        self.start = marks.calls.opens
+        self.end = marks.calls.closes
+        self._parse = marks.parse_calls
+        self._parser = marks.parser
         self._tokenizer = model.tokenizer
         self._template = "" if model.template is None else model.template.source
         self._tools = [dict(tool) for tool in tools]
@@ -46,7 +47,7 @@ class ToolSyntax:
         Raises InvalidRequest for a syntax or a schema that cannot be written as a grammar here.
         """
         field = "must_call" if names else "constraint"
-        kind = GRAMMARS.get(self._parse.__module__.rpartition(".")[2])
+        kind = GRAMMARS.get(self._parser)
         if kind is None:
             raise InvalidRequest(field, "this model's syntax of calls is not known here", "what can be enforced")
         functions = self.functions([*names, *(strict or ())], field)
@@ -84,8 +85,6 @@ class ToolSyntax:
         """The calls in `text`, from the marker of the first one; none if any of it cannot be parsed."""
         if len(text) > _LONGEST:
             return ()
-        if not isinstance(self._parse, DeclaredCalls):
-            text = text[len(self.start) :].removesuffix(self.end)
         try:
             with watched(_PARSING_S):
                 parsed = self._parse(text, self._tools)

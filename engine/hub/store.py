@@ -45,9 +45,9 @@ from engine.hub.searches import Searches
 from engine.hub.staging import CannotDelete, delete_model, kept_bytes, listed_in, read_manifest, remove, repository_of
 from engine.hub.stop import HubPatience, Jobs, StopKind, Stopped, StopSignal, Throttle
 from engine.hub.writer import is_right
-from engine.models.about import template_text
 from engine.models.names import is_commit
 from engine.models.pair_check import check_pair
+from engine.models.template_files import template_text
 from engine.models.vocabulary import load_known, save_known
 
 VOCABULARIES = ".vocabularies.json"

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
+from types import UnionType
 from typing import TypeVar
 
 from engine.api.errors import EngineError, InvalidRequest, MachineUnavailable, ModelDamaged
@@ -37,9 +38,9 @@ from engine.machines.messages import (
     Start,
 )
 from engine.machines.pairing import Declined, ask_to_pair, expected
-from engine.machines.relay import HANDSHAKE_S, relayed
+from engine.machines.relay import BEAT_S, HANDSHAKE_S, SILENT_S, relayed
 from engine.machines.versions import versions_here
-from engine.machines.wire import Wire, WireBroken, WireEnded
+from engine.machines.wire import FRAME_S, MOST_BYTES, Wire, WireBroken, WireEnded
 from engine.models.inspect import content_digest
 from engine.models.model_files import FileError
 from engine.models.watch import Question, never
@@ -135,16 +136,42 @@ def _trip_s(wire: Wire) -> float:
     return time.monotonic() - began
 
 
-def started_on(helping: Helping, order: Start) -> socket.socket:
-    """The connection to a process that was started there."""
-    with _refusals(helping.machine.address):
-        connected = _connected_to(helping)
-        try:
-            _answer(_asking(connected), order, MemoryOffer)
-        except BaseException:
-            connected.close()
-            raise
-    return connected
+class LentProcess:
+    """A rank's or a station's process on another machine, which ends it when the connection closes."""
+
+    silent_s: float | None = SILENT_S
+
+    def __init__(
+        self,
+        helping: Helping,
+        order: Start,
+        receives: UnionType,
+        frame_s: float = FRAME_S,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """The last three as in `Wire`."""
+        self.machine = helping.machine.name
+        with _refusals(helping.machine.address):
+            connected = _connected_to(helping)
+            try:
+                _answer(_asking(connected), order, MemoryOffer)
+            except BaseException:
+                connected.close()
+                raise
+        self.wire = Wire(connected, receives, frame_s, most_bytes)
+        self._ended = threading.Event()
+        threading.Thread(target=self._beat, name="beats", daemon=True).start()
+
+    def _beat(self) -> None:
+        """That machine takes back what it lends when nothing arrives."""
+        with suppress(WireEnded, WireBroken):
+            while not self._ended.wait(BEAT_S):
+                self.wire.send(Ping())
+
+    def end(self, patience_s: float) -> None:
+        """At once: the other machine waits for the process."""
+        self._ended.set()
+        self.wire.close()
 
 
 def offer_files(helping: Helping, source: HubSource, port: int) -> None:

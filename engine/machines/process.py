@@ -7,6 +7,7 @@ import socket
 import subprocess
 from contextlib import suppress
 from types import UnionType
+from typing import Protocol
 
 from engine.machines.launched import launched_place
 from engine.machines.wire import FRAME_S, MOST_BYTES, Wire, socket_pair
@@ -20,8 +21,22 @@ _UNWANTED = (_WAITS, "MLX_RANK", "MLX_HOSTFILE", "MLX_IBV_DEVICES", "MLX_JACCL_"
 END_S = 15.0  # that a process may take to end once it is asked to
 
 
+class Helper(Protocol):
+    """A rank's or a station's process, here or elsewhere."""
+
+    wire: Wire
+    machine: str  # where it runs, if that is another one
+    silent_s: float | None  # for which it may say nothing; None: its end is noticed
+
+    def end(self, patience_s: float) -> None:
+        """Returns once it has ended, which it has so many seconds to do by itself."""
+
+
 class ChildProcess:
     """It has no port and no file; when this process ends, however that may be, its socket closes and it ends, too."""
+
+    machine = ""
+    silent_s: float | None = None
 
     def __init__(self, child: str, receives: UnionType, frame_s: float = FRAME_S, most_bytes: int = MOST_BYTES) -> None:
         """As `start_child`, on this machine; the rest as in `Wire`."""
@@ -40,7 +55,7 @@ class ChildProcess:
         return self._process.pid
 
     def end(self, patience_s: float) -> None:
-        """Returns once it has ended. Until then its number is no other process's: we are its parent."""
+        """Until it has ended its number is no other process's: we are its parent."""
         self.wire.close()
         end_rank(self._process, patience_s)
 

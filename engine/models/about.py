@@ -12,46 +12,14 @@ from pathlib import Path
 from engine.api.types import ModelAbout
 from engine.models.effort import EffortVariables
 from engine.models.families import family_for, family_name
-from engine.models.model_files import (
-    KIB,
-    TEMPLATE_LIMIT_BYTES,
-    TOKENIZER_CONFIG_LIMIT_BYTES,
-    FileError,
-    JsonObject,
-    object_at,
-    object_in,
-    read_limited,
-    read_object,
-    start_of,
-)
+from engine.models.marks import FAMILIES, thinking_family
+from engine.models.model_files import KIB, TOKENIZER_CONFIG_LIMIT_BYTES, JsonObject, object_at, object_in, start_of
+from engine.models.template_files import template_text
 
-MORE_TEMPLATES = "additional_chat_templates/*.jinja"
 _HEAD_BYTES = 16 * KIB
 _MOST_LANGUAGES = 40
-_THINKS = re.compile(
-    r"enable_thinking|[<:]think>|\[THINK\]|to=self|reasoning_content|reasoning_effort"
-    r"|<\|(?:channel|START_THINKING|inner_prefix)\|>"
-)
+_THINKS = re.compile("enable_thinking|reasoning_content|reasoning_effort")
 TAKES_TOOLS = re.compile(r"\btools\b")
-# What templates contain from which mlx-lm infers the syntax of calls: all texts of a line. It looks for some of them in
-# the vocabulary too, which is known once the model is loaded.
-_CALL_SYNTAXES = (
-    ("<minimax:tool_call>",),
-    ("<|tool_call>", "<tool_call|>"),
-    ("<start_function_call>",),
-    ("<longcat_tool_call>",),
-    ("<arg_key>",),
-    ("<|tool_list_start|>",),
-    ("<|tool_call_start|>",),
-    ("<tool_call>\\n<function=",),
-    ("<tool_call>\n<function=",),
-    ("<|tool_calls_section_begin|>",),
-    ('<function name="', '<param name="'),
-    ("[TOOL_CALLS]",),
-    ("<atem:function_calls>",),
-    ("<tool_call>", "tool_call.name"),
-    ("<|channel|>commentary",),  # known in declared.py
-)
 _LICENCE = re.compile(r"[\w.+-]{1,60}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{2,8})?")
 _KEY = re.compile(r"([a-z_]+):\s*(.*)")
@@ -67,7 +35,7 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
     return ModelAbout(
         family=family_name(model_type, name),
         template=bool(template),
-        thinking=bool(_THINKS.search(template) or effort.off or effort.levels),
+        thinking=bool(_THINKS.search(template) or thinking_family(template) or effort.off or effort.levels),
         thinking_off=bool(effort.off),
         efforts=effort.levels,
         tools=_calls_tools(folder, template),
@@ -82,7 +50,7 @@ def _calls_tools(folder: Path, template: str) -> bool:
     """Whether the template takes tools, and the calls in replies can be parsed, as far as the files say."""
     if not TAKES_TOOLS.search(template):
         return False
-    if any(all(text in template for text in syntax) for syntax in _CALL_SYNTAXES):
+    if any(family.calls_tools(template) for family in FAMILIES):  # else the vocabulary may say so once it is loaded
         return True
     settings = object_in(folder / "tokenizer_config.json", TOKENIZER_CONFIG_LIMIT_BYTES)
     declared = object_at(object_at(settings, "response_template"), "fields")
@@ -93,34 +61,6 @@ def _model_type(config: JsonObject) -> str:
     """The model type of the text part, if the config's own is not a family's (a drafter's)."""
     own, inner = (str(each.get("model_type") or "") for each in (config, object_at(config, "text_config")))
     return inner if inner and family_for(own).name == own else own
-
-
-def template_text(folder: Path) -> str:
-    """All its chat templates; "" if they cannot be read, which loading reports."""
-    try:
-        path = folder / "chat_template.jinja"
-        if path.is_file():
-            texts = (read_limited(each, TEMPLATE_LIMIT_BYTES) for each in (path, *sorted(folder.glob(MORE_TEMPLATES))))
-            return b"\n".join(texts)[:TEMPLATE_LIMIT_BYTES].decode("utf-8", "replace")
-        for name in ("tokenizer_config.json", "chat_template.json"):
-            if (folder / name).is_file():
-                given = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
-                if given:
-                    return "\n".join(template_texts(given))[:TEMPLATE_LIMIT_BYTES]
-    except FileError:
-        pass
-    return ""
-
-
-def template_texts(given: object) -> list[str]:
-    """Some configs have several templates, as a list or an object."""
-    parts: list[object] = [given]
-    if isinstance(given, list):
-        parts = given
-    elif isinstance(given, dict):
-        parts = list(given.values())
-    texts = [part.get("template") if isinstance(part, dict) else part for part in parts]
-    return [text for text in texts if isinstance(text, str)]
 
 
 def _front_matter(folder: Path) -> dict[str, list[str]]:

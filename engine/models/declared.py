@@ -1,9 +1,9 @@
-"""Thinking and tool calls by a tokenizer's `response_template` for transformers, where mlx-lm has no parser for it; and
-what the folders of some families do not declare and mlx-lm does not know.
+"""How a model's replies are written: its marks, and the parser of its calls.
 
-Only fields that begin and end with plain text, or with patterns that do, are used. The text between is parsed by
-transformers. Its patterns come from the folder: their length and repetitions are limited, and so is the time of each
-search.
+mlx-lm knows some, a tokenizer may declare others in its `response_template` for transformers, and `marks.py` has those
+of some families. Of a response template only fields that begin and end with plain text, or with patterns that do, are
+used. The text between is parsed by transformers. Its patterns come from the folder: their length and repetitions are
+limited, and so is the time of each search.
 """
 
 from __future__ import annotations
@@ -11,55 +11,23 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import regex  # type: ignore[import-untyped]
 from transformers.utils.chat_parsing import ResponseParser, content_parsers
 from transformers.utils.chat_parsing.response_templates import load_response_template
 
+from engine.models.marks import FamilyMarks, thinking_family
+
 _SEARCH_S = 0.1  # of processor time
 _PARSING_S = 0.5  # by a pattern of mlx-lm's
 _MOST_FIELDS = 16
 _MOST_LETTERS = 400  # of a pattern, or of a text that begins or ends something
-# By added tokens that no other family has all of: what opens and closes thinking, and the marks around answers.
-_KNOWN: Mapping[tuple[str, ...], tuple[str, str, tuple[str, ...]]] = {
-    ("<|eom|>", "<|message|>"): (  # Muse
-        " to=self<|message|>",
-        "<|eom|>",
-        ("<|start|>assistant to=user<|message|>", "<|start|>assistant to=commentary<|message|>", "to=user<|message|>"),
-    ),
-    ("[THINK]",): ("[THINK]", "[/THINK]", ()),  # Magistral, Ministral 3
-    ("<seed:think>",): ("<seed:think>", "</seed:think>", ()),  # Seed-OSS
-    ("<mm:think>",): ("<mm:think>", "</mm:think>", ()),  # MiniMax M3
-    ("<|inner_prefix|>",): ("<|inner_prefix|>", "<|inner_suffix|>", ()),  # Apertus
-    ("<|START_THINKING|>",): ("<|START_THINKING|>", "<|END_THINKING|>", ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),
-}
-_SPELLED = ("<think>", "</think>")  # in several tokens, by some models whose template names them
-_CHANNELS = {  # of gpt-oss, whose folders mostly declare nothing
-    "start_anchor": "<|start|>assistant",
-    "fields": {
-        "thinking": {"open": "<|channel|>analysis<|message|>", "close": "<|end|>"},
-        "content": {
-            "open": [
-                *("<|channel|>final<|message|>", "<|channel|>commentary<|message|>"),
-                *("<|channel|>commentary ", "<|channel|>analysis "),  # before a call
-            ],
-            "close": ["<|end|>", "<|return|>"],
-        },
-        "tool_calls": {
-            "open_pattern": r"to=functions\.(?P<name>[\w.-]+).*?<\|message\|>",  # after a channel, or before one
-            "close": "<|call|>",
-            "repeats": True,
-            "content": "json",
-            "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}},
-        },
-    },
-}
 _THINKING = ("reasoning_content", "thinking", "reasoning")  # names of the field in templates
 _PARTS = re.compile(r"\\(?:x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|\d+|.)|.", re.DOTALL)
 _MEANING = frozenset(".^$*+?{}[]|()")  # characters with a special meaning in patterns
@@ -75,54 +43,83 @@ content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
 )
 
 
-def adopt_declared(tokenizer: Any) -> tuple[str, ...]:
-    """Add the markers of thinking and calls that are declared, or known here, to mlx-lm's wrapper of a tokenizer, where
-    it has found none.
+class ParseCalls(Protocol):
+    def __call__(self, text: str, tools: Sequence[Any]) -> Any:
+        """The calls, or a single one, in a text with the marks of its calls. May raise anything."""
 
-    Returns the marks around answers, which are no part of them.
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What begins and ends a part of a reply: texts, and their tokens."""
+
+    opens: str
+    closes: str  # "": the end of the reply
+    opening: tuple[int, ...]
+    closing: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyMarks:
+    """How a model's replies are written."""
+
+    thinking: Marks | None = None
+    calls: Marks | None = None
+    parse_calls: ParseCalls | None = None  # if it has calls
+    parser: str = ""  # the name of that among mlx-lm's
+    around: tuple[str, ...] = ()  # marks that are no part of an answer
+
+
+def read_marks(tokenizer: Any, templates: str) -> ReplyMarks:
+    """What mlx-lm's wrapper of a tokenizer knows counts first, then what is declared, then what is known of families.
+
+    `templates`: the text in which the families' marks are looked for.
     """
+    family = thinking_family(templates) or FamilyMarks()
+    declared = getattr(tokenizer, "response_template", None)
+    declared = family.declared if declared is None else declared
+    marks = ReplyMarks() if declared is None else _declared_marks(declared, tokenizer)
     if tokenizer.has_tool_calling:
-        _limit_patterns(sys.modules[tokenizer.tool_parser.__module__])
-    added = tokenizer.get_added_vocab()
-    declared = getattr(tokenizer._tokenizer, "response_template", None)  # noqa: SLF001  not forwarded if it is missing
-    if declared is None and "<|channel|>" in added:
-        declared = _CHANNELS
-    marks = () if declared is None else _adopt(declared, tokenizer)
+        marks = replace(marks, **_known_calls(tokenizer))
     if tokenizer.has_thinking:
-        return (*marks, *tokenizer.structural_markers)
-    for signs, (opens, closes, around) in _KNOWN.items():
-        if all(each in added for each in signs):
-            _set(tokenizer, "think", (opens, closes))
-            tokenizer._think_start = opens.lstrip()  # noqa: SLF001  a reply begins without a space
-            return around
-    if all(each in str(tokenizer.chat_template) for each in _SPELLED):
-        _set(tokenizer, "think", _SPELLED)
+        thinking = _marks(tokenizer.think_start, tokenizer.think_end, tokenizer)
+        return replace(marks, thinking=thinking, around=(*marks.around, *tokenizer.structural_markers))
+    if marks.thinking is None and family.opens:
+        thinking = _marks(family.opens, family.closes, tokenizer)
+        thinking = replace(thinking, opens=family.opens.lstrip())  # a reply begins without a space
+        return replace(marks, thinking=thinking, around=(*marks.around, *family.around))
     return marks
 
 
-def _adopt(declared: Any, tokenizer: Any) -> tuple[str, ...]:
+def _marks(opens: str, closes: str, tokenizer: Any) -> Marks:
+    opening, closing = (tuple(tokenizer.encode(text, add_special_tokens=False)) for text in (opens, closes))
+    return Marks(opens, closes, opening, closing)
+
+
+def _known_calls(tokenizer: Any) -> dict[str, Any]:
+    """By mlx-lm's parser of the model."""
+    marks = _marks(tokenizer.tool_call_start, tokenizer.tool_call_end or "", tokenizer)
+    module = tokenizer.tool_parser.__module__
+    _limit_patterns(sys.modules[module])
+
+    def parse(text: str, tools: Sequence[Any]) -> Any:
+        return tokenizer.tool_parser(text[len(marks.opens) :].removesuffix(marks.closes), tools)
+
+    return {"calls": marks, "parse_calls": parse, "parser": module.rpartition(".")[2]}
+
+
+def _declared_marks(declared: Any, tokenizer: Any) -> ReplyMarks:
     try:
         fields = _checked(declared)
-        calls = _calls(declared, fields)
-        marks = tuple(_marks_of_answers(declared, fields))
+        marks = ReplyMarks(around=tuple(_marks_of_answers(declared, fields)))
+        if ends := _ends_of_calls(fields.get("tool_calls", {})):
+            marks = replace(marks, calls=_marks(*ends, tokenizer), parse_calls=_parser_of(declared))
     except Exception as error:  # noqa: BLE001  whatever is odd about it: replies are shown as they are
         _log.info("the response template is not read: %s", type(error).__name__)
-        return ()
+        return ReplyMarks()
     thinking = next((fields[name] for name in _THINKING if name in fields), {})
     opens = _only(thinking.get("open"))
     closes = _only(thinking.get("close"))
-    if opens and closes and not tokenizer.has_thinking:
-        _set(tokenizer, "think", (opens, closes))
-    if calls is not None and not tokenizer.has_tool_calling:
-        _set(tokenizer, "tool_call", (calls.start, calls.end))
-        tokenizer._tool_parser = calls  # noqa: SLF001
-    return marks
-
-
-def _set(tokenizer: Any, name: str, ends: tuple[str, str]) -> None:
-    for end, text in zip(("start", "end"), ends, strict=True):
-        setattr(tokenizer, f"_{name}_{end}", text)
-        setattr(tokenizer, f"_{name}_{end}_tokens", tuple(tokenizer.encode(text, add_special_tokens=False)))
+    return replace(marks, thinking=_marks(opens, closes, tokenizer)) if opens and closes else marks
 
 
 def _checked(declared: Any) -> dict[str, dict[str, Any]]:
@@ -162,22 +159,17 @@ def _limit_patterns(parser: ModuleType) -> None:
             setattr(parser, name, _limited(value, _PARSING_S))
 
 
-class DeclaredCalls:
-    """A parser of tool calls like mlx-lm's, by a template's field: from `start` to `end`; "": to the reply's end."""
+def _parser_of(declared: dict[str, Any]) -> ParseCalls:
+    """By transformers' parser, which raises for what is no call."""
+    template = load_response_template(declared)
+    limited = {
+        name: replace(each, open_re=_limited(each.open_re), close_re=_limited(each.close_re), optional=True)
+        for name, each in template.fields.items()
+    }
+    template = replace(template, fields=limited, defaults={})
 
-    def __init__(self, declared: dict[str, Any], start: str, end: str) -> None:
-        self.start = start
-        self.end = end
-        template = load_response_template(declared)
-        limited = {
-            name: replace(field, open_re=_limited(field.open_re), close_re=_limited(field.close_re), optional=True)
-            for name, field in template.fields.items()
-        }
-        self._template = replace(template, fields=limited, defaults={})
-
-    def __call__(self, text: str, tools: Sequence[Any]) -> list[Any]:
-        """Unlike mlx-lm's, it gets the markers too. Raises what transformers' parser does, or ValueError."""
-        parser = ResponseParser(self._template, prefix="", tools=list(tools))
+    def parse(text: str, tools: Sequence[Any]) -> list[Any]:
+        parser = ResponseParser(template, prefix="", tools=list(tools))
         parser.feed(text)
         message, _ = parser.finalize()
         calls = _flat(message.pop("tool_calls"))
@@ -185,18 +177,20 @@ class DeclaredCalls:
             raise ValueError("other text than calls")
         return [call["function"] for call in calls]
 
+    return parse
+
 
 def _flat(calls: Any) -> list[Any]:
     return [each for call in calls for each in _flat(call)] if isinstance(calls, list) else [calls]
 
 
-def _calls(declared: dict[str, Any], fields: dict[str, dict[str, Any]]) -> DeclaredCalls | None:
-    field = fields.get("tool_calls", {})
+def _ends_of_calls(field: dict[str, Any]) -> tuple[str, str] | None:
+    """The texts with which calls begin and end; None if they do not begin with a text."""
     start = _only(field.get("open")) or _begin(_PARTS.findall(field.get("open_pattern", "").removeprefix(r"\s*")))
     end = _only(field.get("close"))
     if not end and (pattern := field.get("close_pattern")):
         end = _begin(_PARTS.findall(pattern.removesuffix(r"\s*"))[::-1])[::-1]
-    return DeclaredCalls(declared, start, end) if start.strip() and len(start + end) <= _MOST_LETTERS else None
+    return (start, end) if start.strip() and len(start + end) <= _MOST_LETTERS else None
 
 
 def _begin(parts: Sequence[str]) -> str:

@@ -15,18 +15,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
-from engine.models.about import MORE_TEMPLATES
 from engine.models.children import OUR_FAULTS, TRY_MODEL, command, environment
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import CONFIG_LIMIT_BYTES, object_at, stamp
+from engine.models.template_files import template_files
 
 PATIENCE_S = 60.0  # wall time; if a busy machine takes longer, the folder is tried again next time
 _BETWEEN_S = 0.01
 _FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
-    "chat_template.jinja",
     "chat_template.json",
     "special_tokens_map.json",
     "added_tokens.json",
@@ -118,7 +117,7 @@ def _problem(status: int) -> str:
 
 def identity_of(folder: Path) -> str:
     identities = []
-    for path in (*(folder / name for name in _FILES), *sorted(folder.glob(MORE_TEMPLATES))):
+    for path in (*(folder / name for name in _FILES), *template_files(folder)):
         with suppress(OSError):
             identities.append((path.name, *stamp(path.stat())))
     return hashlib.blake2b(repr((str(folder), identities)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -19,15 +19,9 @@ from typing import NoReturn
 
 from tokenizers import Tokenizer
 
-from engine.models.about import MORE_TEMPLATES, template_texts
 from engine.models.children import PROBE, PROBES
-from engine.models.model_files import (
-    TEMPLATE_LIMIT_BYTES,
-    TOKENIZER_CONFIG_LIMIT_BYTES,
-    FileError,
-    object_in,
-    read_limited,
-)
+from engine.models.model_files import FileError
+from engine.models.template_files import templates_in
 from engine.models.templates import ChatTemplate
 from engine.models.watch import TooLong
 
@@ -110,7 +104,11 @@ def _check_growth(produced: int, given: int) -> None:
 
 
 def _try_templates(folder: Path) -> None:
-    for source in _templates(folder):
+    try:
+        sources = templates_in(folder).values()
+    except FileError:  # which loading reports
+        return
+    for source in sources:
         for turns in ([("user", _CHAT)], [("system", "x"), ("user", "a"), ("assistant", _CHAT), ("user", "b")]):
             chat = [{"role": role, "content": content} for role, content in turns]
             try:
@@ -121,17 +119,6 @@ def _try_templates(folder: Path) -> None:
                 raise
             except Exception:  # noqa: BLE001  another chat may suit it
                 pass
-
-
-def _templates(folder: Path) -> list[str]:
-    """All templates in the folder, under any name."""
-    found: list[str] = []
-    for path in (folder / "chat_template.jinja", *folder.glob(MORE_TEMPLATES)):
-        with suppress(FileError, UnicodeDecodeError):
-            found.append(read_limited(path, TEMPLATE_LIMIT_BYTES).decode())
-    for name in ("tokenizer_config.json", "chat_template.json"):
-        found += template_texts(object_in(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template"))
-    return found
 
 
 def run(folder: str, how: str = "") -> NoReturn:

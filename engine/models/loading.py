@@ -25,10 +25,9 @@ from engine.api.modes import ModeChoice, RankMode
 from engine.api.types import Effort, ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.hooks import hooked_for_good
-from engine.models.about import template_text
 from engine.models.compatibility import token_map
 from engine.models.control_words import ControlWords
-from engine.models.declared import adopt_declared
+from engine.models.declared import ReplyMarks, read_marks
 from engine.models.effort import EffortVariables
 from engine.models.first_use import FirstUse
 from engine.models.fit import LEAST_CONTEXT_TOKENS
@@ -36,6 +35,7 @@ from engine.models.inspect import inspect_model
 from engine.models.memory import MemoryNeed
 from engine.models.model_files import CONFIG_LIMIT_BYTES, entries, object_in
 from engine.models.networks import EightBits, Held, LoadedPart, checked, guarded, model_identity, reading
+from engine.models.template_files import DEFAULT, templates_in
 from engine.models.templates import ChatTemplate
 from engine.models.token_map import TokenMap
 from engine.models.vision_config import VisionConfig, read_vision_config
@@ -85,7 +85,7 @@ class LoadedModel:
     identity: str  # of its files: caches of other files do not fit
     template: ChatTemplate | None = None  # None: none, or a renderer of mlx-lm's or transformers' own
     control_words: ControlWords = field(default_factory=ControlWords, compare=False, repr=False)
-    unsaid: tuple[str, ...] = ()  # marks in its replies that are no part of an answer
+    marks: ReplyMarks = field(default_factory=ReplyMarks)  # in its replies
     translation: DraftTranslation | None = None  # of a draft with another vocabulary than its main model
     eight_bits: EightBits | None = None  # None: its caches have no rows that can be coded, or are elsewhere, too
     vision: VisionConfig | None = None  # None: text only
@@ -129,7 +129,7 @@ class LoadedModel:
     @property
     def thinking_end(self) -> tuple[int, ...]:
         """The tokens of the marker that ends thinking; () if thinking cannot be ended."""
-        tokens = tuple(self.tokenizer.think_end_tokens) if self.tokenizer.has_thinking else ()
+        tokens = () if self.marks.thinking is None else self.marks.thinking.closing
         forcible = all(0 <= token < self.logit_width for token in tokens) and not self.ends & {*tokens}
         return tokens if forcible else ()
 
@@ -140,10 +140,8 @@ class LoadedModel:
     @property
     def call_opener(self) -> int | None:
         """The token that opens tool calls, if there is a grammar of them; else None."""
-        parser = self.tokenizer.tool_parser
-        tokens = self.tokenizer.tool_call_start_tokens
-        known = parser is not None and parser.__module__.rpartition(".")[2] in KNOWN_CALLS
-        return int(tokens[0]) if known and tokens and len(tokens) == 1 else None
+        opening = self.marks.calls.opening if self.marks.calls is not None and self.marks.parser in KNOWN_CALLS else ()
+        return opening[0] if len(opening) == 1 else None
 
     @property
     def source(self) -> str:
@@ -203,16 +201,16 @@ def loading(
     yield
     read_text = partial(guarded, info.folder, TokenizerBroken, aborted)
     tokenizer = main.tokenizer if main is not None else read_text(lambda: _load_tokenizer(path, width))
-    template = read_text(lambda: _chat_template(tokenizer))
-    unsaid = read_text(lambda: adopt_declared(tokenizer)) if main is None else ()
+    template = main.template if main is not None else read_text(lambda: _chat_template(tokenizer, path))
+    marks = main.marks if main is not None else read_text(lambda: _marks_of(tokenizer, template))
     if inspect_model(path) != info or model_identity(path, info) != part.identity:
         raise ModelChanged(info.folder)
     if main is None:
         read_text(lambda: _rule_out_places(path, part.network, width, tokenizer.eos_token_ids))
     identity = part.identity if front is None else front.identity_of(part)
     model = LoadedModel(info, part.network, tokenizer, width, make_caches, part.need, identity, template, vision=vision)
-    model = replace(model, eight_bits=part.eight_bits)
-    calls = tokenizer.has_tool_calling and (template is None or template.takes_tools)
+    model = replace(model, eight_bits=part.eight_bits, marks=marks)
+    calls = marks.calls is not None and (template is None or template.takes_tools)
     info = replace(info, ends_thinking=bool(model.thinking_end), calls_tools=calls)
     info = replace(info, holds_calls=model.call_opener is not None)
     info = replace(info, no_grammar=backend_of(tokenizer) is None or not model.ends)
@@ -220,7 +218,7 @@ def loading(
     info = replace(info, sees=info.sees and front is None)
     if main is None and template is not None:
         info = replace(info, about=replace(info.about, efforts=_efforts_that_differ(template, aborted)))
-    return replace(model, control_words=words, unsaid=unsaid, info=info)
+    return replace(model, control_words=words, info=info)
 
 
 def _efforts_that_differ(template: ChatTemplate, aborted: Question) -> tuple[Effort, ...]:
@@ -305,6 +303,8 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     load = partial(mlx_utils.load_tokenizer, path, eos_token_ids=eos)
     # Mistral's older folders cut words otherwise than its models were trained with.
     settings: dict[str, Any] = {"trust_remote_code": False, "fix_mistral_regex": True}
+    if templates := templates_in(path):
+        settings["chat_template"] = templates.get("tool_use", templates[DEFAULT])  # mlx-lm infers from it
     try:
         tokenizer = load(settings)
     except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
@@ -315,11 +315,6 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     if getattr(backend, "fix_mistral_regex", False) and backend.token_to_id("[INST]") is None:  # another vocabulary
         settings["fix_mistral_regex"] = False
         tokenizer = load(settings)
-    if not tokenizer.has_chat_template and (template := template_text(path)):  # in a file for processors alone
-        tokenizer = load(settings | {"chat_template": template})
-    if isinstance(named := tokenizer.chat_template, dict):  # mlx-lm looks for the syntax of calls in a single one
-        tokenizer = load(settings | {"chat_template": named.get("tool_use", named.get("default"))})
-        tokenizer.chat_template = named
     _decode_bytes(tokenizer)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
@@ -370,12 +365,20 @@ def _token_ids(value: object, width: int) -> list[int] | None:
     return [each for each in values if type(each) is int and 0 <= each < width] if value is not None else None
 
 
-def _chat_template(tokenizer: Any) -> ChatTemplate | None:
+def _chat_template(tokenizer: Any, path: Path) -> ChatTemplate | None:
     """The folder's own template, which is not trusted; None if code of mlx-lm or transformers renders chats."""
     theirs = tokenizer._tokenizer  # noqa: SLF001  mlx-lm's wrapper does not forward names with an underscore
     known = tokenizer._chat_template is not None or (  # noqa: SLF001
         type(theirs).apply_chat_template is not PreTrainedTokenizerBase.apply_chat_template
     )
-    if known or theirs.chat_template is None:
+    templates = {} if known else templates_in(path)
+    if not templates:
         return None
-    return ChatTemplate(theirs.get_chat_template(), theirs.special_tokens_map, theirs.get_chat_template(tools=[]))
+    return ChatTemplate(templates[DEFAULT], theirs.special_tokens_map, theirs.chat_template)
+
+
+def _marks_of(tokenizer: Any, template: ChatTemplate | None) -> ReplyMarks:
+    if template is not None:
+        return read_marks(tokenizer, template.text)
+    # What code renders is not known beforehand, so there the vocabulary says what it may be.
+    return read_marks(tokenizer, " ".join(tokenizer.get_added_vocab()) if tokenizer.has_chat_template else "")

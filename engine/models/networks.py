@@ -60,6 +60,7 @@ from engine.models.model_files import (
 )
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
+from engine.models.template_files import MORE_TEMPLATES
 from engine.models.vision_config import VisionConfig, encoding_bytes
 from engine.models.watch import Aborted, Question, never, watched
 
@@ -100,7 +101,6 @@ _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without
 _NEW_PART = nn.Module.__init__.__code__
 MOST_ENDS = 1024
 MOST_NAMED = 2**14  # special tokens: transformers compares each with all before it
-_TEMPLATES = "additional_chat_templates"
 _MOST_TEMPLATES = 64
 _SUFFIXES = {".json", ".jsonl", ".jinja", ".txt", ".model", ".tiktoken", ".spm", ".vocab", ".bpe", ".codes"}
 _LIMITS: Mapping[str, int] = {
@@ -351,7 +351,7 @@ def guarded(
 
 def check_files(folder: Path) -> None:
     """Raises FileError, or an OSError."""
-    for path in (*folder.iterdir(), *_templates(folder / _TEMPLATES)):
+    for path in (*folder.iterdir(), *_templates(folder / MORE_TEMPLATES)):
         if path.suffix in _SUFFIXES:
             _check_file(path)
     for name in ("config.json", "generation_config.json"):

@@ -16,11 +16,11 @@ from pathlib import Path
 from engine.api.errors import EngineError
 from engine.api.pairs import PairCheck, Probe, Vocabularies
 from engine.api.types import ModelInfo
-from engine.models.about import template_text
 from engine.models.children import OUR_FAULTS, PROBE, PROBES, TRY_MODEL, command, environment
 from engine.models.compatibility import draft_problem, draft_refusal
 from engine.models.inspect import inspect_model
 from engine.models.model_files import CONFIG_LIMIT_BYTES, object_in, stamp
+from engine.models.template_files import template_text
 from engine.models.token_map import TokenMap
 from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, tokenizer_file
 

@@ -48,7 +48,8 @@ class ChatTemplate:
         """`variables`: for every rendering, the tokenizer's special tokens. `with_tools`: another source for tools."""
         self.source = source
         self._with_tools = with_tools or source
-        self.names = frozenset(_NAME.findall(source + self._with_tools))  # by which it finds keys and values
+        self.text = source + self._with_tools
+        self.names = frozenset(_NAME.findall(self.text))  # by which it finds keys and values
         self.effort = EffortVariables.of(source)
         self.takes_tools = bool(TAKES_TOOLS.search(self._with_tools))
         self._variables = dict(variables)

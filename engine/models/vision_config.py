@@ -11,7 +11,6 @@ from enum import IntEnum, StrEnum
 from functools import partial
 from math import ceil, floor, inf, isqrt, sqrt
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from engine.api.errors import CannotSee
@@ -37,12 +36,6 @@ _MOST_HEADS = 256
 _DEEPEST = 256
 _MOST_PIXELS = 1 << 26
 _STEEPEST = 200  # largest aspect ratio, as in Qwen's own code
-_OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
-_EMBEDDERS = ("model.vision_embedder.", "vision_embedder.", "model.embed_vision.", "embed_vision.")
-_WITH_PROJECTOR = (
-    *("model.vision_tower.vision_model.", "vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
-    *("model.multi_modal_projector.", "multi_modal_projector."),
-)
 _WORK_ROWS = 12  # rows of the tower's width that its forward holds for each patch, at most
 # at once, where attention is not fused: at most, and a multiple of
 _QUERIES = 512
@@ -83,38 +76,6 @@ class Filter(IntEnum):
 
     BILINEAR = 2
     BICUBIC = 3
-
-
-_TOWERS: Mapping[str, Tower] = MappingProxyType(
-    {
-        **dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN),
-        "qwen2_vl": Tower.QWEN2,
-        "qwen2_5_vl": Tower.QWEN25,
-        "gemma3": Tower.SIGLIP,
-        "gemma4": Tower.GEMMA4,
-        "gemma4_unified": Tower.GEMMA4_UNIFIED,
-        **dict.fromkeys(("mistral3", "pixtral", "llava"), Tower.PIXTRAL),
-        "lfm2-vl": Tower.SIGLIP2,
-    }
-)
-_PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # Hugging Face's and MLX's names
-    {
-        **dict.fromkeys((Tower.QWEN, Tower.QWEN2, Tower.QWEN25), _OF_QWEN),
-        Tower.SIGLIP: ("vision_tower.vision_model.", "multi_modal_projector."),
-        Tower.GEMMA4: ("model.vision_tower.", "vision_tower.", "model.embed_vision.", "embed_vision."),
-        Tower.GEMMA4_UNIFIED: _EMBEDDERS,
-        **dict.fromkeys((Tower.PIXTRAL, Tower.SIGLIP2), _WITH_PROJECTOR),
-    }
-)
-_FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
-    {
-        **dict.fromkeys((Tower.QWEN, Tower.QWEN2, Tower.QWEN25), "patch_embed.proj.weight"),
-        **dict.fromkeys((Tower.SIGLIP, Tower.SIGLIP2), "embeddings.patch_embedding.weight"),
-        Tower.GEMMA4: "patch_embedder.input_proj.weight",
-        Tower.GEMMA4_UNIFIED: "patch_dense.weight",
-        Tower.PIXTRAL: "patch_conv.weight",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +233,7 @@ def sight_refusal(config: JsonObject, tensors: Iterable[str]) -> SightRefusal | 
     if tower is None:
         return SightRefusal.UNKNOWN_FAMILY
     names = {tower_name(tower, name) for name in tensors}
-    return None if _FIRST_TENSOR[tower] in names else SightRefusal.LEFT_OUT
+    return None if _KINDS[tower].first in names else SightRefusal.LEFT_OUT
 
 
 def tower_of(config: JsonObject) -> Tower | None:
@@ -283,7 +244,7 @@ def tower_of(config: JsonObject) -> Tower | None:
 
 def tower_name(tower: Tower | None, name: str) -> str:
     """A tensor's name within the tower; "": it belongs to something else."""
-    prefixes = _PREFIXES[tower] if tower is not None else ()
+    prefixes = _KINDS[tower].prefixes if tower is not None else ()
     return next((name[len(prefix) :] for prefix in prefixes if name.startswith(prefix)), "")
 
 
@@ -310,12 +271,13 @@ def _picture_config(path: Path) -> JsonObject:
 
 
 def _vision_config(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
-    vision = {**_USUAL.get(tower, {}), **vision}
-    width = vision["hidden_size"] = positive(vision, _WIDTHS.get(tower, "hidden_size"))
+    kind = _KINDS[tower]
+    vision = {**kind.usual, **vision}
+    width = vision["hidden_size"] = positive(vision, kind.width)
     heads, depth = ((_either(vision, *names)) for names in (("num_heads", "num_attention_heads"), _DEPTHS))
     if width > _WIDEST or heads > _MOST_HEADS or depth > _DEEPEST or width % heads or width // heads % 4:
         raise FileError(f"config.json: a vision part of {depth} layers, {width} wide, {heads} heads")
-    return _OF_TOWER[tower](config, vision, given)
+    return kind.read(config, vision, given)
 
 
 def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> VisionConfig:
@@ -417,25 +379,45 @@ def _siglip2(config: JsonObject, vision: JsonObject, given: JsonObject) -> Visio
     return VisionConfig(*common, _filter(given, Filter.BILINEAR), tiling=tiling)
 
 
-_WIDTHS = {Tower.QWEN2: "embed_dim", Tower.GEMMA4_UNIFIED: "mm_embed_dim"}  # in place of "hidden_size"
-_USUAL: Mapping[Tower, JsonObject] = {  # numbers that configs may leave out
-    Tower.GEMMA4_UNIFIED: {"num_heads": 1, "depth": 1},
-    Tower.PIXTRAL: {
-        "hidden_size": 1024,
-        "num_hidden_layers": 24,
-        "num_attention_heads": 16,
-        "patch_size": 16,
-        "image_size": 1024,
-    },
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What is particular to a tower's files."""
+
+    families: tuple[str, ...]  # of models that have it
+    prefixes: tuple[str, ...]  # of its tensors, by Hugging Face's and MLX's names
+    first: str  # a tensor that every such tower has
+    read: Callable[[JsonObject, JsonObject, JsonObject], VisionConfig]
+    width: str = "hidden_size"
+    usual: JsonObject = field(default_factory=dict)  # numbers that configs may leave out
+
+
+_OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual."), "patch_embed.proj.weight"
+_EMBEDDER = ("model.embed_vision.", "embed_vision.")
+_WITH_PROJECTOR = (
+    *("model.vision_tower.vision_model.", "vision_tower.vision_model.", "model.vision_tower.", "vision_tower."),
+    *("model.multi_modal_projector.", "multi_modal_projector."),
+)
+_PATCHES = "embeddings.patch_embedding.weight"
+_OF_PIXTRAL = {"num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 16}
+_OF_PIXTRAL |= dict.fromkeys(("hidden_size", "image_size"), 1024)
+_KINDS: Mapping[Tower, _Kind] = {
+    Tower.QWEN: _Kind(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), *_OF_QWEN, partial(_qwen, Tower.QWEN)),
+    Tower.QWEN2: _Kind(("qwen2_vl",), *_OF_QWEN, partial(_qwen, Tower.QWEN2), "embed_dim"),
+    Tower.QWEN25: _Kind(("qwen2_5_vl",), *_OF_QWEN, partial(_qwen, Tower.QWEN25)),
+    Tower.SIGLIP: _Kind(("gemma3",), ("vision_tower.vision_model.", "multi_modal_projector."), _PATCHES, _siglip),
+    Tower.GEMMA4: _Kind(
+        ("gemma4",), ("model.vision_tower.", "vision_tower.", *_EMBEDDER), "patch_embedder.input_proj.weight", _gemma4
+    ),
+    Tower.GEMMA4_UNIFIED: _Kind(
+        *(("gemma4_unified",), ("model.vision_embedder.", "vision_embedder.", *_EMBEDDER), "patch_dense.weight"),
+        *(_gemma4_unified, "mm_embed_dim", {"num_heads": 1, "depth": 1}),
+    ),
+    Tower.PIXTRAL: _Kind(
+        ("mistral3", "pixtral", "llava"), _WITH_PROJECTOR, "patch_conv.weight", _pixtral, usual=_OF_PIXTRAL
+    ),
+    Tower.SIGLIP2: _Kind(("lfm2-vl",), _WITH_PROJECTOR, _PATCHES, _siglip2),
 }
-_OF_TOWER: Mapping[Tower, Callable[[JsonObject, JsonObject, JsonObject], VisionConfig]] = {
-    **{tower: partial(_qwen, tower) for tower in (Tower.QWEN, Tower.QWEN2, Tower.QWEN25)},
-    Tower.SIGLIP: _siglip,
-    Tower.GEMMA4: _gemma4,
-    Tower.GEMMA4_UNIFIED: _gemma4_unified,
-    Tower.PIXTRAL: _pixtral,
-    Tower.SIGLIP2: _siglip2,
-}
+_TOWERS = {family: tower for tower, kind in _KINDS.items() for family in kind.families}
 
 
 def _either(config: JsonObject, *names: str) -> int:

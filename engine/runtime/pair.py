@@ -30,7 +30,7 @@ from engine.runtime.batch import Batching, Trial, try_batching, try_draft_rows
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.sharing import Sharing
-from engine.station.connection import CONVERSATIONS, DraftOrder, LentStation, Report, StationConnection, StationProcess
+from engine.station.connection import CONVERSATIONS, DraftOrder, Report, StationConnection, StationProcess, lent_station
 from engine.station.prices import SOURCE
 from engine.station.proposer import StationProposer
 
@@ -94,7 +94,7 @@ class LoadedPair:
         self.close_station()
         if place is not None:
             helping = place.helping
-            start = StationProcess if helping is None else partial(LentStation, helping)
+            start = StationProcess if helping is None else partial(lent_station, helping)
             self.station = StationConnection(start, report, "" if helping is None else helping.machine.name)
             self._tell_station()
         for reply in replies:

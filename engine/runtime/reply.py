@@ -250,7 +250,8 @@ class Reply:
 
 def _sampler_of(request: Request, seed: int, model: LoadedModel, prompt: Prompt, text: TextDecoder) -> Sampler:
     sampling = request.sampling
-    opener = [] if request.may_call or not request.tools else list(model.tokenizer.tool_call_start_tokens or ())
+    calls = None if request.may_call or not request.tools else model.marks.calls
+    opener = () if calls is None else calls.opening
     if len(opener) == 1 and opener[0] < model.logit_width:
         sampling = replace(sampling, logit_bias=(*sampling.logit_bias, (opener[0], -inf)))
     sampler = Sampler(

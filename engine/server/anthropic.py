@@ -177,8 +177,7 @@ def _stop_reason(end: Finished, called: bool) -> str:
 
 def prompt_of(fields: Fields, pictures: SentPictures) -> tuple[Request, tuple[str, ...]]:
     """Messages and tools of the prompt, and the kinds of tools that are dropped."""
-    for name in _WITHOUT_EFFECT:
-        fields.has(name)
+    fields.ignore(*_WITHOUT_EFFECT)
     effort = None
     form = fields.object("output_format")  # the name that it had first
     if (output := fields.object("output_config")) is not None:

@@ -11,6 +11,12 @@ from engine.server.fields import Fields
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 
+OPENAI_ROLES = {
+    "system": MessageRole.SYSTEM,
+    "developer": MessageRole.SYSTEM,
+    "user": MessageRole.USER,
+    "assistant": MessageRole.ASSISTANT,
+}
 _TEXTS = {"text", "input_text", "output_text", "refusal"}
 # OpenAI's words; by "original" a picture has what it has, of which the largest size here is the most.
 _DETAILS = {"auto": None, "low": PictureDetail.LOW, "high": PictureDetail.HIGH, "original": PictureDetail.HIGH}
@@ -60,10 +66,7 @@ def _url(part: Fields) -> tuple[str, PictureDetail | None]:
         value = said.any("url")
     if not isinstance(value, str):
         raise part.wrong("image_url", "a data: URL")
-    detail = said.text("detail") or "auto"
-    if detail not in _DETAILS:
-        raise said.wrong("detail", f"one of {', '.join(_DETAILS)}")
-    return value, _DETAILS[detail]
+    return value, said.one_of("detail", _DETAILS, "auto")
 
 
 def source_of(part: Fields) -> str:

@@ -87,6 +87,10 @@ class Fields:
         """Names of fields with a value that were not read."""
         return sorted(name for name in self.values if name not in self._read and name in self)
 
+    def ignore(self, *names: str) -> None:
+        """Fields without effect."""
+        self._read.update(names)
+
     def has(self, name: str) -> bool:
         """Whether it is there, null included."""
         self._read.add(name)
@@ -140,6 +144,12 @@ class Fields:
     def place(self, name: str) -> str:
         """Of this field in the body."""
         return f"{self._at}{name}"
+
+    def one_of(self, name: str, choices: Mapping[str, _T], usual: str = "") -> _T:
+        chosen = self.text(name) or usual
+        if chosen not in choices:
+            raise self.wrong(name, f"one of {', '.join(choices)}")
+        return choices[chosen]
 
     def wrong(self, name: str, wanted: str) -> Problem:
         return invalid(f"'{self.place(name)}' must be {wanted}.", self.place(name))

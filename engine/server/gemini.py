@@ -49,7 +49,7 @@ from engine.server.parameters import (
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import ReplyOutcome, SharedEngine
-from engine.server.tools import Tools, arguments_of, demanded, with_ids
+from engine.server.tools import Tools, arguments_of, demanded
 
 _PATHS = ("/v1beta/models", "/v1/models")
 _METHODS = (":generateContent", ":streamGenerateContent", ":countTokens")
@@ -204,7 +204,7 @@ def prompt_of(fields: Fields, pictures: SentPictures, **settings: Any) -> tuple[
     for of_model, parts in _turns(fields):
         messages += [_models(parts)] if of_model else _users(parts, pictures)
     tools = _tools(fields)
-    return Request(messages=tuple(with_ids(messages)), **tools.asked, **settings), tools.dropped
+    return Request(messages=tuple(messages), **tools.asked, **settings), tools.dropped
 
 
 def _turns(fields: Fields) -> list[tuple[bool, list[Fields]]]:

@@ -95,11 +95,11 @@ class Metrics:
         self._written = self._counter("generation_tokens", "Tokens written")
         self._forced = self._counter("forced_tokens", "Of these, tokens that a constraint left no choice about")
         self._saved = Gauge("hunch_saved_seconds", "Seconds that drafts saved, so far", registry=registry)
-        self._loads = self._counter("model_loads", "Models that were loaded, by whomever")
-        self._calls = Counter(
+        self.loads = self._counter("model_loads", "Models that were loaded, by whomever")
+        self.calls = Counter(
             "hunch_tool_calls", "Tool calls in replies; unparsed ones are text", ["parsed"], registry=registry
         )
-        self._left = self._counter("disconnects", "Clients that left before their answer was complete")
+        self.departures = self._counter("disconnects", "Clients that left before their answer was complete")
         self._queue = self._histogram("queue_seconds", "From a request to its turn", _SECONDS)
         self._prefill = self._histogram("prefill_seconds", "From its turn to the first token", _SECONDS)
         self._first = self._histogram("time_to_first_token_seconds", "From a request to the first token", _SECONDS)
@@ -127,17 +127,8 @@ class Metrics:
         reason = event.reason.value if isinstance(event, Finished) else type(event.error).__name__
         self._finished.labels(endpoint, reason).inc()
         if isinstance(event, Finished):
-            self._calls.labels("false").inc(event.unread_calls)
+            self.calls.labels("false").inc(event.unread_calls)
         self._count(event.stats)
-
-    def loaded(self) -> None:
-        self._loads.inc()
-
-    def called(self) -> None:
-        self._calls.labels("true").inc()
-
-    def left(self) -> None:
-        self._left.inc()
 
     def _count(self, stats: RequestStats) -> None:
         self._drafting.clear()

@@ -33,7 +33,7 @@ from engine.server.parameters import (
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import ReplyOutcome, SharedEngine
-from engine.server.tools import arguments_of, openai_tools, with_ids
+from engine.server.tools import arguments_of, openai_tools
 
 _LONGEST_DURATION = 40  # characters
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -55,8 +55,7 @@ class OllamaCall(ApiCall):
         super().__init__(fields, context, model)
         self.stream = fields.flag("stream", True)
         self.keep_s = keep_alive_of(fields)
-        for name in ("truncate", "shift"):
-            fields.has(name)
+        fields.ignore("truncate", "shift")
         fields.refuse("logprobs", "suffix")
         self._options = fields.object("options") or Fields({})
         self._started = time.monotonic()
@@ -137,7 +136,7 @@ class OllamaChat(OllamaCall):
         tools = openai_tools(fields)
         if not fields.items("messages"):
             return  # the model alone is wanted
-        messages = settled(list(with_ids(_message(each, context.pictures) for each in fields.objects("messages"))))
+        messages = settled([_message(each, context.pictures) for each in fields.objects("messages")])
         self.requests = [self.asked(messages=messages, **tools.asked)]
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.api.events import Event, Finished, PromptProgress, TextDelta, TokensScored, ToolCalled
 from engine.api.types import MOST_LOGPROBS, Limits, Message, MessageRole, Request, SpanKind, TokenScore
-from engine.server.contents import seen, settled, text_of
+from engine.server.contents import OPENAI_ROLES, seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
 from engine.server.figures import metrics_of, predicted_of, usage_of
@@ -32,15 +32,9 @@ from engine.server.problems import invalid
 from engine.server.replies import ReplyOutcome
 from engine.server.tools import as_openai, openai_calls, openai_tools
 
-_ROLES = {
-    "system": MessageRole.SYSTEM,
-    "developer": MessageRole.SYSTEM,
-    "user": MessageRole.USER,
-    "assistant": MessageRole.ASSISTANT,
-    "tool": MessageRole.TOOL,
-}
+_ROLES = {**OPENAI_ROLES, "tool": MessageRole.TOOL}
 # Of other services, without effect on the text.
-_WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier")
+WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier")
 _MOST_OF_COMPLETIONS = 5  # log-probabilities of each place
 _LEAST = -9999.0  # OpenAI's; -inf, of a token that a model cannot say, is no JSON
 
@@ -119,8 +113,7 @@ class ChatCompletion(OpenAICall):
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         super().__init__(fields, context, model)
         fields.refuse("audio", "functions", "function_call")
-        for name in _WITHOUT_EFFECT:
-            fields.has(name)
+        fields.ignore(*WITHOUT_EFFECT)
         if not fields.items("messages"):
             raise invalid("'messages' must have at least one message.", "messages")
         tools = openai_tools(fields)
@@ -262,10 +255,7 @@ class Completion(OpenAICall):
 
 
 def _message(fields: Fields, pictures: SentPictures) -> Message:
-    name = fields.text("role") or ""
-    if name not in _ROLES:
-        raise fields.wrong("role", f"one of {', '.join(_ROLES)}")
-    role = _ROLES[name]
+    role = fields.one_of("role", _ROLES)
     if role in (MessageRole.USER, MessageRole.TOOL):
         text, marks = seen(fields, pictures)
         message = Message(role, text, pictures=marks)

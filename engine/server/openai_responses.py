@@ -12,25 +12,19 @@ from typing import Any
 from engine.api.events import Event, TextDelta, ToolCalled
 from engine.api.stats import RequestStats
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall, Truncation
-from engine.server.contents import seen, settled, text_of
+from engine.server.contents import OPENAI_ROLES, seen, settled, text_of
 from engine.server.dialect import CUT, ApiCall, CallContext, sse
 from engine.server.fields import Fields
 from engine.server.figures import usage_of
+from engine.server.openai_chat import WITHOUT_EFFECT
 from engine.server.parameters import constraint_of, most_tokens_of, sampling_of, speculation_of, thinking_of
 from engine.server.pictures import SentPictures
 from engine.server.problems import Problem, invalid, unsupported
 from engine.server.replies import ReplyOutcome
 from engine.server.tools import Tools, chosen_tools, function_tool
 
-_ROLES = {
-    "system": MessageRole.SYSTEM,
-    "developer": MessageRole.SYSTEM,
-    "user": MessageRole.USER,
-    "assistant": MessageRole.ASSISTANT,
-}
 _NAMES = {Truncation.NONE: "disabled", Truncation.OLDEST: "auto"}
 _MORE_TOOLS = "additional_tools"  # an item of the input, with which Codex gives some of its tools
-_WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier", "include")
 
 
 class OpenAIResponse(ApiCall):
@@ -39,8 +33,7 @@ class OpenAIResponse(ApiCall):
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         super().__init__(fields, context, model)
         fields.refuse("previous_response_id", "conversation", "background", "prompt", "top_logprobs")
-        for name in (*_WITHOUT_EFFECT, "max_tool_calls", "stream_options"):
-            fields.has(name)
+        fields.ignore(*WITHOUT_EFFECT, "include", "max_tool_calls", "stream_options")
         self._text = fields.raw("text")
         text = fields.object("text")
         form = text.object("format") if text is not None else None
@@ -272,13 +265,11 @@ def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]], pictures: 
 def _message(item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictures) -> Message:
     match item.text("type") or "message":
         case "message":
-            name = item.text("role") or ""
-            if name not in _ROLES:
-                raise item.wrong("role", f"one of {', '.join(_ROLES)}")
-            if _ROLES[name] is not MessageRole.USER:
-                return Message(_ROLES[name], text_of(item))
+            role = item.one_of("role", OPENAI_ROLES)
+            if role is not MessageRole.USER:
+                return Message(role, text_of(item))
             text, marks = seen(item, pictures)
-            return Message(MessageRole.USER, text, pictures=marks)
+            return Message(role, text, pictures=marks)
         case "agent_message":  # of Codex's agents to each other; parts of it may be encrypted
             return Message(MessageRole.USER, "".join(part.text("text") or "" for part in item.objects("content")))
         case "reasoning":

@@ -28,7 +28,7 @@ from engine.server.problems import draft_not_loaded, invalid, unsupported
 _Number = TypeVar("_Number", int, float)
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
-_THINKING = ("enabled", "adaptive", "disabled")
+_THINKING = {"enabled": True, "adaptive": True, "disabled": False}
 # What templates know of what clients say; "": no thinking.
 _EFFORTS = {
     **dict.fromkeys(("none", "minimal"), ""),
@@ -155,10 +155,7 @@ def thinking_of(
         otherwise = bool(tokens if effort is None else _EFFORTS[effort])
     thinks = otherwise
     if (thinking := fields.object("thinking")) is not None:
-        kind = thinking.text("type")
-        if kind not in _THINKING:
-            raise thinking.wrong("type", f"one of {', '.join(_THINKING)}")
-        thinks = kind != "disabled"
+        thinks = thinking.one_of("type", _THINKING)
         tokens = _budget_of(thinking, "budget_tokens") if tokens is None else tokens
     variables = Fields(fields.raw("chat_template_kwargs"), "chat_template_kwargs.")
     thinks = variables.flag("enable_thinking", thinks)

@@ -127,7 +127,7 @@ class SharedEngine:
         self._on_change = on_change
         self.metrics = Metrics(self._of_clients, options.vllm_names)
         self.models = ServedModels(engine, shelf, any_name=options.any_name)
-        self.queue = ModelQueue(engine, shelf, self.models, options, self.metrics.loaded)
+        self.queue = ModelQueue(engine, shelf, self.models, options, self.metrics.loads.inc)
         self.pictures = PictureReader(decode, options.most_held)
         self.started = int(time.time())
         self._open: set[Replies] = set()
@@ -309,7 +309,7 @@ class Replies:
             self._shared.engine.cancel(request)
 
     def on_left(self, _: asyncio.Task[None]) -> None:
-        self._shared.metrics.left()
+        self._shared.metrics.departures.inc()
         self._events.put_nowait(None)
 
     def _sink(self, loop: asyncio.AbstractEventLoop, index: int) -> Callable[[Event], None]:
@@ -331,7 +331,7 @@ class Replies:
             self._shared.metrics.ended(self._endpoint, event)
             self._shared.count(-1)
         elif isinstance(event, ToolCalled):
-            self._shared.metrics.called()
+            self._shared.metrics.calls.labels("true").inc()
         self._events.put_nowait((index, event))
 
     async def judged(self, streamed: Collection[str]) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.api.types import Message, MessageRole, ToolCall
+from engine.api.types import ToolCall
 from engine.server.fields import Fields
 from engine.server.problems import invalid, unsupported
 
@@ -90,29 +90,6 @@ def function_tool(tool: Fields, schema: str) -> dict[str, Any]:
     if tool.flag("strict"):
         function["strict"] = True
     return {"type": "function", "function": function}
-
-
-def with_ids(messages: Iterable[Message]) -> Iterator[Message]:
-    """Calls without an id get one that every template takes, and answers without one that of a call since the user's
-    last message: of their tool's, or of the first.
-    """
-    made = 0
-    open_calls: list[ToolCall] = []
-    for message in messages:
-        if message.tool_calls:
-            ids = (call.id or f"call{made + at:05}" for at, call in enumerate(message.tool_calls))
-            calls = [replace(call, id=each) for call, each in zip(message.tool_calls, ids, strict=True)]
-            made += len(calls)
-            open_calls += calls
-            yield replace(message, tool_calls=tuple(calls))
-        elif message.role is MessageRole.TOOL and not message.tool_call_id and open_calls:
-            call = next((each for each in open_calls if each.name == message.name), open_calls[0])
-            open_calls.remove(call)
-            yield replace(message, tool_call_id=call.id)
-        else:
-            if message.role is MessageRole.USER:
-                open_calls.clear()
-            yield message
 
 
 def openai_calls(fields: Fields) -> tuple[ToolCall, ...]:

@@ -17,16 +17,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, MachineUnavailable
 from engine.api.events import OwnThread
 from engine.api.ranks import Helping
 from engine.api.station import StationEnd, StationPhase, StationState
-from engine.machines.lent import THIS_PROCESS, digest_of, started_on
-from engine.machines.messages import Hello, Ping, RankBroken, Start, Value
-from engine.machines.process import ChildProcess
-from engine.machines.relay import SILENT_S
+from engine.machines.lent import THIS_PROCESS, LentProcess, digest_of
+from engine.machines.messages import Hello, RankBroken, Start, Value
+from engine.machines.process import ChildProcess, Helper
 from engine.machines.versions import difference, hello_here
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.children import RUN_STATION
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 Report = Callable[[StationState], None]
 
 CONVERSATIONS = 4  # that a station holds
-BEAT_S = 1.0
 FIRST_WAIT_S = 1.0  # before a lost one is started again
 MOST_WAIT_S = 300.0
 _HELD_S = 60.0  # after which one that is lost is started again soon
@@ -72,34 +70,15 @@ class DraftOrder:
     memory_bytes: int
 
 
-class Helper(Protocol):
-    """A station's process, here or elsewhere. `silent_s`: for which it may say nothing."""
-
-    wire: Wire
-    silent_s: float | None
-
-    def end(self, patience_s: float) -> None: ...
-
-
 class StationProcess(ChildProcess):
-    silent_s: float | None = None
-
     def __init__(self, _draft: DraftOrder) -> None:
         super().__init__(RUN_STATION, Answer, _FRAME_S, most_bytes=0)
 
 
-class LentStation:
-    """On a paired machine, which ends it when the connection closes."""
-
-    silent_s: float | None = SILENT_S
-
-    def __init__(self, helping: Helping, draft: DraftOrder) -> None:
-        # not this process's own number: a rank that is there would be ended
-        order = Start(digest_of(Path(draft.folder)), f"{THIS_PROCESS} drafts", draft.memory_bytes, drafts=True)
-        self.wire = Wire(started_on(helping, order), Answer, _FRAME_S, most_bytes=0)
-
-    def end(self, patience_s: float) -> None:
-        self.wire.close()
+def lent_station(helping: Helping, draft: DraftOrder) -> LentProcess:
+    # not this process's own number: a rank that is there would be ended
+    order = Start(digest_of(Path(draft.folder)), f"{THIS_PROCESS} drafts", draft.memory_bytes, drafts=True)
+    return LentProcess(helping, order, Answer, _FRAME_S, most_bytes=0)
 
 
 class StationConnection:
@@ -337,16 +316,6 @@ class StationConnection:
             self._helper.wire.shut()
 
     def _send_all(self) -> None:
-        """A remote machine wants to get something each second, and answers beats, though no orders may have answers."""
-        beaten_at = 0.0
-        while True:
+        while (order := self._orders.get()) is not None:
             with suppress(WireEnded, WireBroken):  # the thread that receives notices the end, too
-                with suppress(queue.Empty):
-                    order = self._orders.get(timeout=BEAT_S)
-                    if order is None:
-                        return
-                    order[0].send(*order[1:])
-                helper = self._helper
-                if helper is not None and time.monotonic() >= beaten_at + BEAT_S:
-                    beaten_at = time.monotonic()
-                    helper.wire.send(Ping())
+                order[0].send(*order[1:])

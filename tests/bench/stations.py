@@ -74,6 +74,7 @@ def step_s(share: float, width: int) -> float:
 class FarStation:
     """A station's process whose forwards pause, on the far side of a line with a delay."""
 
+    machine = ""
     silent_s: float | None = None
 
     def __init__(self, share: float, trip_s: float, counted: list[int], _draft: DraftOrder) -> None:

@@ -13,9 +13,10 @@ import app.__main__
 from app.system import limited_child
 from app.system.limited_child import ChildLimits, Stop, lines_of
 from engine import CHILDREN, TokenizerBroken
-from engine.cluster.processes import RankProcess
+from engine.cluster.operations import Reply
+from engine.machines.process import ChildProcess
 from engine.machines.versions import hello_here
-from engine.models.children import TRY_MODEL, command
+from engine.models.children import RUN_RANK, TRY_MODEL, command
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_tokenizers import spoiled
 from tests.helpers.pdf_files import pdf_bytes
@@ -64,7 +65,7 @@ def test_a_program_that_does_not_know_how_is_no_fault_of_the_model(
 
 @pytest.mark.usefixtures("bundled")
 def test_a_rank_is_the_app_itself() -> None:
-    rank = RankProcess()
+    rank = ChildProcess(RUN_RANK, Reply)
     try:
         assert rank.wire.arrives(120.0)
         assert rank.wire.receive()[0] == hello_here()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
-from tokenizers import AddedToken
 
 from app.application import Application
 from app.storage import ReplyStatus
@@ -21,7 +20,7 @@ from tests.end2end.process import running, said
 from tests.engine.test_tool_calls import TEMPLATE
 from tests.helpers.app_harness import reset_process
 from tests.helpers.controller_harness import open_harness
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 _NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -80,14 +79,7 @@ qt.exec()
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("calling")
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
-    config = qwen3_config(num_hidden_layers=1)
-    save(build(config), config, folder, tokenizer)
-    file = folder / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
-    return folder
+    return save_small(tmp_path_factory.mktemp("calling"), "<think>", "</think>", template=TEMPLATE)
 
 
 def last(application: Application) -> TranscriptMessage:

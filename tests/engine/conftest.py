@@ -12,9 +12,9 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tokenizers import AddedToken
 
 from engine import Engine, ModelReady
 from engine.drafting.calibration import Tuner
@@ -25,7 +25,7 @@ from engine.models.watch import watched
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import load_model
 from tests.helpers.tiny_families import FAMILIES, save_family
-from tests.helpers.tiny_models import build, byte_tokenizer, make_pair, noised, qwen3_config, save
+from tests.helpers.tiny_models import build, make_pair, noised, qwen3_config, save, save_small
 
 WIDTH = 384  # of the thinkers' output layer, in which most of the rows are padding
 
@@ -122,20 +122,21 @@ def dense(models: dict[str, LoadedModel]) -> LoadedModel:
 
 @pytest.fixture(scope="session")
 def thinkers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
-    """A main model that marks its thinking, and a draft that is close to it; one layer will do for grammars."""
-    folder, config = tmp_path_factory.mktemp("thinkers"), qwen3_config(vocab_size=WIDTH, num_hidden_layers=1)
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
-    network = build(config)
-    networks = {"main": network, "close": noised(network, config, 0.05)}
-    return {name: load_model(save(each, config, folder / name, tokenizer)) for name, each in networks.items()}
+    """A main model that marks its thinking, and a draft that is close to it."""
+    return close_pair(tmp_path_factory.mktemp("thinkers"), "<think>", "</think>")
+
+
+def close_pair(folder: Path, *words: str, **options: Any) -> dict[str, LoadedModel]:
+    """Both have these words; one layer will do for grammars."""
+    noises = {"main": 0.0, "close": 0.05}
+    options |= {"vocab_size": WIDTH}
+    return {name: load_model(save_small(folder / name, *words, noise=each, **options)) for name, each in noises.items()}
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """Of one layer."""
-    config = qwen3_config(num_hidden_layers=1)
-    return load_model(save(build(config), config, tmp_path_factory.mktemp("base")))
+    return load_model(save_small(tmp_path_factory.mktemp("base")))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Callable
@@ -46,7 +45,7 @@ from engine.models.loading import _load_tokenizer, loading
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import at_once
-from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, save_tokenizer
+from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, rewrite, save_tokenizer
 
 GOOD = Request(tokens=(65, 66, 67), sampling=Sampling(temperature=0), max_tokens=4, speculation=Speculation.off())
 
@@ -60,8 +59,7 @@ def seeing(picture: Picture) -> Request:
 
 
 def edit_config(folder: Path, **changes: object) -> None:
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    rewrite(folder / "config.json", **changes)
 
 
 def truncate_weights(folder: Path) -> None:
@@ -85,9 +83,7 @@ def panic(folder: Path) -> None:
 
 def name_no_default_template(folder: Path) -> None:
     """Some models come with several templates; then one has to be called the default."""
-    path = folder / "tokenizer_config.json"
-    named = {"chat_template": [{"name": "rag", "template": "{{ messages }}"}]}
-    path.write_text(json.dumps(json.loads(path.read_text()) | named))
+    rewrite(folder / "tokenizer_config.json", chat_template=[{"name": "rag", "template": "{{ messages }}"}])
 
 
 MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {

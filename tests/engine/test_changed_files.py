@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -36,7 +35,7 @@ from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.loading import at_once, load_model
 from tests.helpers.tiny_drafters import save_kind
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
-from tests.helpers.tiny_models import build, byte_tokenizer, make_pair, qwen3_config, save
+from tests.helpers.tiny_models import build, byte_tokenizer, make_pair, qwen3_config, rewrite, save
 
 CONFIG = qwen3_config()
 ASKED = (Message(MessageRole.USER, "What is a byte?"),)
@@ -80,8 +79,7 @@ def exchange_tokenizer(folder: Path) -> None:
 
 
 def edit_config(folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 512}))
+    rewrite(folder / "config.json", max_position_embeddings=512)
 
 
 def delete(folder: Path) -> None:

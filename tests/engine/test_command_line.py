@@ -22,6 +22,7 @@ from engine import Engine, Event, Finished, FinishReason, Request, RequestId, Re
 from engine.__main__ import WithoutWords, _write, main
 from tests.engine.conftest import Zoo
 from tests.helpers.samples import fair
+from tests.helpers.tiny_models import rewrite
 
 ROOT = Path(__file__).parents[2]
 DIGITS = "9" * 5000
@@ -128,12 +129,8 @@ ENDLESS = ("--max-tokens", "1000000", "--temperature", "2", "--seed", "1")
 def roomy(zoo: Zoo, tmp_path: Path) -> Path:
     """The model, with no end token and a context that no test lives to see the end of."""
     folder = shutil.copytree(zoo.main, tmp_path / "roomy")
-    for file, changed in (
-        ("config.json", {"max_position_embeddings": 10**7, "eos_token_id": None}),
-        ("tokenizer_config.json", {"eos_token": None}),
-    ):
-        content = json.loads((folder / file).read_text())
-        (folder / file).write_text(json.dumps(content | changed))
+    rewrite(folder / "config.json", max_position_embeddings=10**7, eos_token_id=None)
+    rewrite(folder / "tokenizer_config.json", eos_token=None)
     return folder
 
 

@@ -299,8 +299,9 @@ def letters(model: LoadedModel, text: str) -> list[int]:
 
 
 def guide_of(model: LoadedModel, *, begun: bool = False, may_open: bool = False) -> Guide:
-    tokenizer = model.tokenizer
-    thinking = ThinkingMarkers(tuple(tokenizer.think_start_tokens), tokenizer.think_end.encode(), begun, may_open)
+    marks = model.marks.thinking
+    assert marks is not None
+    thinking = ThinkingMarkers(marks.opening, marks.closes.encode(), begun, may_open)
     return Guide(compiled([part_of(JSON)], model), thinking)
 
 

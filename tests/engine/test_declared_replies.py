@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,17 @@ from typing import Any
 import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
 from mlx_lm.tool_parsers import mistral
-from tokenizers import AddedToken, Tokenizer
+from tokenizers import Tokenizer
 from transformers.utils.chat_parsing import parse_response
 
 from engine import Message, MessageRole, Request, SpanKind
 from engine.decoding.text import TextDecoder, encode, prompt_tokens
 from engine.decoding.tool_calls import ToolSyntax
-from engine.models.declared import adopt_declared
+from engine.models.declared import read_marks
 from engine.models.loading import LoadedModel
 from tests.engine.conftest import Zoo
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import byte_tokenizer, rewrite, save_small
 
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -89,14 +90,14 @@ def declaring(model: LoadedModel, declared: dict[str, Any], parser: Any = None) 
     tokenizer = TokenizerWrapper(theirs._tokenizer, type(theirs._detokenizer), theirs.eos_token_ids, None, *known)
     tokenizer._tokenizer.response_template = declared
     try:
-        return replace(model, tokenizer=tokenizer, unsaid=adopt_declared(tokenizer))
+        return replace(model, tokenizer=tokenizer, marks=read_marks(tokenizer, ""))
     finally:
         tokenizer._tokenizer.response_template = None
 
 
 def read(model: LoadedModel, text: str) -> dict[str, Any]:
     """As the message of transformers' parser."""
-    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]) if model.tokenizer.has_tool_calling else None)
+    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]) if model.marks.calls else None)
     spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish()
     said = {kind: "".join(span.text for span in spans if span.kind is kind).strip() for kind in SpanKind}
     calls = [{"name": span.call.name, "arguments": json.loads(span.call.arguments)} for span in spans if span.call]
@@ -147,33 +148,35 @@ COMMAND = ("<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|EN
         (MUSE, " to=self<|message|>Look first.<|eom|><|start|>assistant to=user<|message|>Well."),
         (
             KIMI,
-            "<|open|>think<|sep|>Look first.<|close|>think<|sep|><|open|>response<|sep|>Well.<|close|>response<|sep|>",
+            "<|open|>think<|sep|>Look first.<|close|>think<|sep|><|open|>response<|sep|>Well.<|close|>response<|sep|>"
+            "<|close|>message<|sep|>",
         ),
+        ((), "<think>Look first.</think>Well."),
     ],
-    ids=["gpt-oss", "Mistral", "Seed", "Command", "Muse", "Kimi K3"],
+    ids=["gpt-oss", "Mistral", "Seed", "Command", "Muse", "Kimi K3", "spelled"],
 )
 def test_thinking_of_families_that_declare_nothing_is_no_answer(
     tmp_path: Path, tokens: tuple[str, ...], text: str
 ) -> None:
-    model = with_tokens(tmp_path, *tokens)
+    model = speaking(tmp_path, *tokens, template=f"[TOOL_CALLS]{{# {text} #}}")
     assert read(model, text) == {"thinking": "Look first.", "content": "Well.", "calls": []}
-    assert model.info.ends_thinking
+    assert (model.info.ends_thinking, model.info.about.thinking) == (True, tokens != KIMI)
+
+
+def test_marks_of_thinking_that_the_template_never_writes_make_no_thinking_model(tmp_path: Path) -> None:
+    """All of Mistral's newer vocabularies have them."""
+    model = speaking(tmp_path, "[THINK]", "[/THINK]", template="[TOOL_CALLS]")
+    assert not model.info.ends_thinking
+    assert read(model, "[THINK]Well.")["content"] == "[THINK]Well."
 
 
 def test_what_was_once_shown_with_its_marks_is_text_in_later_prompts(tmp_path: Path) -> None:
     """Templates with such marks of their own refuse them in a reply's text, and would read them as the model's."""
-    model = with_tokens(tmp_path, *CHANNEL)
+    model = speaking(tmp_path, *CHANNEL, template="{# <|channel|> #}{% for m in messages %}{{ m.content }}{% endfor %}")
     shown = Message(MessageRole.ASSISTANT, f"{HARMONY}<|channel|>final<|message|>Well.")
     asked = Message(MessageRole.USER, "why?")
     tokens = prompt_tokens(Request(messages=(asked, shown, asked)), model)
     assert not {*tokens} & {model.tokenizer.convert_tokens_to_ids(word) for word in CHANNEL}
-
-
-def with_tokens(folder: Path, *words: str) -> LoadedModel:
-    tokenizer = byte_tokenizer()
-    tokenizer.add_special_tokens([AddedToken(word, special=True) for word in words])
-    config = qwen3_config(num_hidden_layers=1)
-    return load_model(save(build(config), config, folder, tokenizer))
 
 
 def changed(**changes: Any) -> dict[str, Any]:
@@ -232,7 +235,7 @@ def test_a_pattern_without_end_makes_no_call(main: LoadedModel, changes: dict[st
 )
 def test_what_is_no_template_changes_nothing(main: LoadedModel, declared: Any) -> None:
     model = declaring(main, declared)
-    assert (model.tokenizer.has_tool_calling, model.tokenizer.has_thinking) == (False, False)
+    assert (model.marks.thinking, model.marks.calls) == (None, None)
 
 
 def test_thinking_is_declared_though_mlx_lm_knows_the_calls(main: LoadedModel) -> None:
@@ -246,9 +249,9 @@ def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
     for file in zoo.main.iterdir():
         (tmp_path / file.name).symlink_to(file)
     settings = tmp_path / "tokenizer_config.json"
-    text = json.loads(settings.read_text()) | {"response_template": CHANNELS}
     settings.unlink()
-    settings.write_text(json.dumps(text))
+    shutil.copy(zoo.main / settings.name, settings)
+    rewrite(settings, response_template=CHANNELS)
     model = load_model(tmp_path)
     assert model.info.ends_thinking
     assert read(model, HARMONY + ASKED)["calls"] == theirs(CHANNELS, HARMONY + ASKED)["calls"]
@@ -256,13 +259,7 @@ def test_a_folder_that_declares_its_replies(zoo: Zoo, tmp_path: Path) -> None:
 
 def speaking(folder: Path, *tokens: str, template: str = "", tokenizer: Tokenizer | None = None) -> LoadedModel:
     """A folder that declares nothing, with these tokens."""
-    tokenizer = tokenizer or byte_tokenizer()
-    tokenizer.add_tokens([AddedToken(token) for token in tokens])
-    config = qwen3_config(num_hidden_layers=1)
-    save(build(config), config, folder, tokenizer)
-    file = folder / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": f"{{{{ tools }}}}{template}"}))
-    return load_model(folder)
+    return load_model(save_small(folder, *tokens, template=f"{{{{ tools }}}}{template}", tokenizer=tokenizer))
 
 
 def test_channels_of_gpt_oss_are_known_without_a_declaration(tmp_path: Path) -> None:
@@ -282,21 +279,6 @@ def test_channels_of_gpt_oss_are_known_without_a_declaration(tmp_path: Path) -> 
     assert read(model, HARMONY + among) == {"thinking": "Look first.", "content": "", "calls": [call]}
     answer = f"{HARMONY}<|channel|>final<|message|>Well."
     assert read(model, answer) == {"thinking": "Look first.", "content": "Well.", "calls": []}
-
-
-@pytest.mark.parametrize(
-    ("opens", "closes", "tokens", "template"),
-    [
-        ("[THINK]", "[/THINK]", ("[THINK]", "[/THINK]"), ""),
-        ("<seed:think>", "</seed:think>", ("<seed:think>", "</seed:think>"), ""),
-        ("<think>", "</think>", (), "{# <think> and </think> #}"),
-    ],
-)
-def test_markers_of_thinking_that_mlx_lm_does_not_look_for(
-    tmp_path: Path, opens: str, closes: str, tokens: tuple[str, ...], template: str
-) -> None:
-    model = speaking(tmp_path, *tokens, template=f"[TOOL_CALLS]{template}")
-    assert read(model, f"{opens}So.{closes}Well.") == {"thinking": "So.", "content": "Well.", "calls": []}
 
 
 @pytest.fixture
@@ -331,11 +313,3 @@ def test_thinking_that_begins_with_a_line_break_has_its_limit(spelling: LoadedMo
     assert guide is not None
     guide.commit(encode(f"{opens}bb", spelling))
     assert guide.forced() == encode("</think>", spelling)
-
-
-def test_marks_of_answers_that_mlx_lm_knows_are_no_part_of_them(tmp_path: Path) -> None:
-    """Kimi K3's."""
-    model = speaking(tmp_path, "<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")
-    thought = "<|open|>think<|sep|>So.<|close|>think<|sep|>"
-    answer = "<|open|>response<|sep|>Well.<|close|>response<|sep|><|close|>message<|sep|>"
-    assert read(model, thought + answer) == {"thinking": "So.", "content": "Well.", "calls": []}

@@ -114,11 +114,14 @@ def main_network() -> Any:
 
 def eagle(name: str, network: Any, seed: int = 5) -> EagleDrafter:
     config, head_norms = DIALECTS[name]
-    weights = tiny.eagle_weights(config, seed, head_norms=head_norms)
+    return eagle_with(config, tiny.eagle_weights(config, seed, head_norms=head_norms), network)
+
+
+def eagle_with(config: dict[str, Any], weights: dict[str, mx.array], network: Any) -> EagleDrafter:
     parsed = drafter_config(config, weights)
     assert isinstance(parsed, EagleConfig)
-    head: EagleDrafter = loaded(EagleDrafter(parsed, ModelAccess(network)), weights)
-    return head
+    made: EagleDrafter = loaded(EagleDrafter(parsed, ModelAccess(network)), weights)
+    return made
 
 
 def loaded(head: Any, weights: dict[str, mx.array]) -> Any:
@@ -527,14 +530,7 @@ def test_probabilities_are_told_where_a_rule_asks_for_them(ends: tuple[int, ...]
 
 
 def head(config: dict[str, Any]) -> EagleDrafter:
-    weights = tiny.eagle_weights(config)
-    parsed = drafter_config(config, weights)
-    assert isinstance(parsed, EagleConfig)
-    made = EagleDrafter(parsed, ModelAccess(build(qwen3_config())))
-    named = made.sanitize(weights)
-    named.pop("t2d", None)
-    made.load_weights(list(named.items()), strict=True)
-    return made
+    return eagle_with(config, tiny.eagle_weights(config), build(qwen3_config()))
 
 
 # Heads that draft token by token, in chats longer than those that they were trained on.

@@ -18,7 +18,7 @@ from tests.engine.batch_harness import written
 from tests.engine.test_thinking_limit import CLOSES, NONE, asking
 from tests.helpers.loading import load_model
 from tests.helpers.model_folders import model_files, write_folder
-from tests.helpers.tiny_models import build, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 QWEN3 = "{% if enable_thinking is defined and enable_thinking is false %}<think>\n\n</think>{% endif %}"
 GPT_OSS = (
@@ -96,10 +96,7 @@ def test_templates_are_told(
 def test_a_loaded_model_offers_only_levels_that_change_its_prompt(
     tmp_path: Path, name: str, levels: tuple[str, ...]
 ) -> None:
-    config = qwen3_config(num_hidden_layers=1)
-    folder = save(build(config), config, tmp_path)
-    (folder / "chat_template.jinja").write_text(NAMES[name][0])
-    info = replace(load_model(folder).info, ends_thinking=False)
+    info = replace(load_model(save_small(tmp_path, template=NAMES[name][0])).info, ends_thinking=False)
     assert info.about.efforts == levels
     assert info.efforts() == tuple(each for each in ("low", "normal", "high") if each in (*levels, "normal"))
     assert replace(info, ends_thinking=True).efforts()[0] == info.efforts(loaded=False)[0] == "low"

@@ -26,6 +26,7 @@ from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import at_once
 from tests.helpers.samples import fair
+from tests.helpers.tiny_models import rewrite
 
 pytestmark = pytest.mark.usefixtures("whole_engine")
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,9 +45,8 @@ _GROW = ["copies of a text", *sorted(BAD_TOKENIZERS.keys() - {"copies of a text"
 
 def let_grow(folder: Path) -> None:
     """Each space becomes a thousand letters, which the process that tries it sees at once."""
-    path = folder / "tokenizer.json"
     grows = {"type": "Replace", "pattern": {"String": " "}, "content": "y" * 1000}
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"normalizer": grows}))
+    rewrite(folder / "tokenizer.json", normalizer=grows)
 
 
 def checked(folder: Path, use: FirstUse) -> None:

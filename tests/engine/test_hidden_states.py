@@ -34,7 +34,6 @@ class Tokenizer:
     """Only what a reply asks of one when its request is raw tokens."""
 
     eos_token_ids: tuple[int, ...] = ()
-    has_thinking = False
 
     class detokenizer:  # noqa: N801  an attribute of mlx-lm's wrapper
         last_segment = ""
@@ -153,14 +152,9 @@ def test_states_stay_what_they_were_where_the_network_changes_them_in_place() ->
                 states = layer(states)
                 states *= 100
 
-    network = InPlace(same)
-    states = HiddenStates(network, [0])
-    with states.step():
-        network(mx.array([[5]]))
+    states, _ = stepped([5], InPlace(same))
     states.keep(0, 1)
-    _, rows = states.take()
-    assert rows is not None
-    assert rows.tolist() == [[6, 51]]
+    assert taken(states) == (0, [[6, 51]])
 
 
 class Layer(nn.Module):  # type: ignore[misc]
@@ -190,15 +184,9 @@ def same(states: mx.array) -> mx.array:
 
 def test_states_of_some_layers_come_side_by_side() -> None:
     """The first of what a layer returns counts; a layer that is named twice comes twice."""
-    network = Network(same, lambda states: (2 * states, None))
-    states = HiddenStates(network, [0, 1, 0])
-    with states.step():
-        network(mx.array([[5, 6, 7]]))
+    states, _ = stepped([5, 6, 7], Network(same, lambda states: (2 * states, None)), (0, 1, 0))
     states.keep(10, 2)
-    position, rows = states.take()
-    assert position == 10
-    assert rows is not None
-    assert rows.tolist() == [[6, 51, 12, 102, 6, 51], [7, 61, 14, 122, 7, 61]]
+    assert taken(states) == (10, [[6, 51, 12, 102, 6, 51], [7, 61, 14, 122, 7, 61]])
 
 
 def test_a_forward_outside_of_a_step_leaves_no_states() -> None:
@@ -210,15 +198,11 @@ def test_a_forward_outside_of_a_step_leaves_no_states() -> None:
 
 
 def test_the_states_of_a_step_that_was_aborted_are_forgotten() -> None:
-    network = Network(same)
-    states = HiddenStates(network, [0])
-    for tokens in ([5, 6], [7, 8]):
-        with states.step():
-            network(mx.array([tokens]))
+    states, network = stepped([5, 6])
+    with states.step():
+        network(mx.array([[7, 8]]))
     states.keep(3, 2)
-    _, rows = states.take()
-    assert rows is not None
-    assert rows.tolist() == [[8, 71], [9, 81]]
+    assert taken(states) == (3, [[8, 71], [9, 81]])
 
 
 def test_states_that_come_again_replace_those_from_there_on() -> None:
@@ -231,19 +215,23 @@ def test_states_that_come_again_replace_those_from_there_on() -> None:
     kept.add(5, rows(5, 6))
     kept.add(7, rows(7))
     kept.add(6, rows(60, 70, 80))
-    position, states = kept.take()
-    assert states is not None
-    assert (position, states[:, 0].tolist()) == (5, [5, 60, 70, 80])
+    assert taken(kept) == (5, [[5], [60], [70], [80]])
     kept.add(9, rows(9))
     kept.add(12, rows(12))
-    position, states = kept.take()
-    assert states is not None
-    assert (position, states[:, 0].tolist()) == (12, [12])
+    assert taken(kept) == (12, [[12]])
 
 
-def stepped(tokens: list[int]) -> tuple[HiddenStates, Network]:
-    network = Network(same)
-    states = HiddenStates(network, [0])
+def taken(states: HiddenStates) -> tuple[int, Any]:
+    position, rows = states.take()
+    assert rows is not None
+    return position, rows.tolist()
+
+
+def stepped(
+    tokens: list[int], network: Network | None = None, layers: Sequence[int] = (0,)
+) -> tuple[HiddenStates, Network]:
+    network = network or Network(same)
+    states = HiddenStates(network, layers)
     with states.step():
         network(mx.array([tokens]))
     return states, network
@@ -257,10 +245,7 @@ def test_the_states_of_a_step_are_kept_once_and_taken_once() -> None:
     with states.step():
         network(mx.array([[7]]))
     states.keep(6, 1)
-    position, rows = states.take()
-    assert position == 4
-    assert rows is not None
-    assert rows.tolist() == [[6, 51], [7, 61], [8, 71]]
+    assert taken(states) == (4, [[6, 51], [7, 61], [8, 71]])
     states.keep(9, 3)
     assert states.take() == (9, None)
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine import ModelDamaged
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import build, qwen3_config, save
+from tests.helpers.tiny_models import build, qwen3_config, rewrite, save
 
 _STEM = "model.layers.0.mlp.up_proj"
 _PACKED = {"group_size": 64, "bits": 4}
@@ -22,7 +22,7 @@ def saved(folder: Path, said: dict[str, Any], scales: int = 2) -> Path:
     """A model with one packed layer of that many scales a row."""
     config = qwen3_config()
     save(build(config), config, folder)
-    (folder / "config.json").write_text(json.dumps(json.loads((folder / "config.json").read_text()) | said))
+    rewrite(folder / "config.json", **said)
     weights = mx.load(str(folder / "model.safetensors"))
     assert isinstance(weights, dict)
     mx.eval(weights)

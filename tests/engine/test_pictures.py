@@ -495,13 +495,17 @@ def test_a_model_without_its_tower_says_so(main: Path, tmp_path: Path) -> None:
     keep_tensors(tmp_path / "blind", lambda name: not re.search("vision_(tower|embedder)", name))
     assert inspect_model(main).sees
     assert not inspect_model(tmp_path / "blind").sees
-    engine = Engine()
-    client = EngineClient(engine)
-    client.load(tmp_path / "blind")
+    client = check_cannot_see(tmp_path / "blind", SightRefusal.LEFT_OUT)
+    assert client.engine.close()
+
+
+def check_cannot_see(folder: Path, why: SightRefusal) -> EngineClient:
+    client = EngineClient(Engine())
+    client.load(folder)
     error = client.run(asking(SHORT)).failed.error
     assert isinstance(error, CannotSee)
-    assert error.why is SightRefusal.LEFT_OUT
-    assert engine.close()
+    assert error.why is why
+    return client
 
 
 @pytest.mark.parametrize("fault", ["missing", "shape"])
@@ -513,14 +517,9 @@ def test_a_damaged_tower_is_said(main: Path, tmp_path: Path, fault: str) -> None
     )
     changed = {name: mx.zeros((3, 5))} if fault == "shape" else {}
     keep_tensors(tmp_path / "bad", lambda each: each != name, changed)
-    engine = Engine()
-    client = EngineClient(engine)
-    client.load(tmp_path / "bad")
-    error = client.run(asking(SHORT)).failed.error
-    assert isinstance(error, CannotSee)
-    assert error.why is SightRefusal.DAMAGED
+    client = check_cannot_see(tmp_path / "bad", SightRefusal.DAMAGED)
     assert client.run(asking((asked("Only text."),), tokens=4)).tokens
-    assert engine.close()
+    assert client.engine.close()
 
 
 @pytest.mark.costly

@@ -15,7 +15,7 @@ from engine.decoding.text import encode, prompt_tokens, shared_end, spared_token
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, rewrite, save_small
 
 BEGINNING = "<|endoftext|>"
 # Every turn, then what announces a reply: thinking that is switched off is closed at once.
@@ -32,8 +32,7 @@ def made(folder: Path) -> Path:
     tokenizer = byte_tokenizer()
     begins = [(BEGINNING, tokenizer.token_to_id(BEGINNING))]
     tokenizer.post_processor = processors.TemplateProcessing(single=f"{BEGINNING} $A", special_tokens=begins)
-    config = qwen3_config(num_hidden_layers=1)
-    return save(build(config), config, folder, tokenizer)
+    return save_small(folder, tokenizer=tokenizer)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +55,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 
 def with_template(model: LoadedModel, template: str) -> LoadedModel:
     return replace(model, template=ChatTemplate(template, {}))
+
+
+def refusing(model: LoadedModel, refuses: str) -> LoadedModel:
+    """Whose template begins each message with this, and which has no other template."""
+    begin = "{% for m in messages %}"
+    return replace(with_template(model, TEMPLATE.replace(begin, begin + refuses)), beside={})
 
 
 def chat(*turns: tuple[MessageRole, str], **changes: Any) -> Request:
@@ -99,16 +104,15 @@ def test_a_template_in_a_processors_file_is_the_models(tmp_path: Path) -> None:
 @pytest.mark.parametrize("apart", [False, True], ids=["in one file", "in files of their own"])
 def test_a_template_for_tools_alone_is_used_where_there_are_tools(tmp_path: Path, apart: bool) -> None:
     """As Hermes 3 has one: lists said that it calls tools, and once loaded it called none."""
-    folder = without_template(made(tmp_path))
+    folder = made(tmp_path)
     for_tools = "{{ tools[0].name }}<tool_call>{# tool_call.name #}"
     if apart:
         (folder / "chat_template.jinja").write_text(TEMPLATE)
         (folder / "additional_chat_templates").mkdir()
         (folder / "additional_chat_templates" / "tool_use.jinja").write_text(for_tools)
     else:
-        settings = json.loads((folder / "tokenizer_config.json").read_text())
         named = [{"name": "default", "template": TEMPLATE}, {"name": "tool_use", "template": for_tools}]
-        (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": named}))
+        rewrite(folder / "tokenizer_config.json", chat_template=named)
     loaded = load_model(folder)
     assert loaded.info.calls_tools
     assert loaded.info.about.tools
@@ -121,18 +125,14 @@ def test_a_system_message_for_which_the_template_has_no_place_begins_the_first_q
     model: LoadedModel, refuses: str
 ) -> None:
     """As Gemma 2's refuses it, with which no chat with a system prompt could be had."""
-    begin = "{% for m in messages %}"
-    template = TEMPLATE.replace(begin, f"{begin}{{% if m.role == 'system' %}}{refuses}{{% endif %}}")
-    other = replace(with_template(model, template), beside={})
+    other = refusing(model, f"{{% if m.role == 'system' %}}{refuses}{{% endif %}}")
     asked = chat((SYSTEM, "be brief"), (USER, "a"), (ASSISTANT, "b"), (USER, "c"))
     assert text(other, asked) == "False|user: be brief\n\na\nassistant: b\nuser: c\nassistant: <done>"
 
 
 def test_a_later_system_message_that_the_template_refuses_begins_the_next_question(model: LoadedModel) -> None:
     """As Qwen3.5's refuses it: requests of programs that remind a model in the middle of a chat had no reply."""
-    begin = "{% for m in messages %}"
-    refuses = "{% if m.role == 'system' and not loop.first %}{{ raise_exception('no') }}{% endif %}"
-    other = replace(with_template(model, TEMPLATE.replace(begin, begin + refuses)), beside={})
+    other = refusing(model, "{% if m.role == 'system' and not loop.first %}{{ raise_exception('no') }}{% endif %}")
     turns = (SYSTEM, "s"), (USER, "a"), (SYSTEM, "b"), (ASSISTANT, "c"), (SYSTEM, "d"), (USER, "e")
     expected = "system: s\nuser: a\n\nb\nassistant: c\nuser: d\n\ne\n"
     assert text(other, chat(*turns)) == f"False|{expected}assistant: <done>"
@@ -140,9 +140,8 @@ def test_a_later_system_message_that_the_template_refuses_begins_the_next_questi
 
 def test_a_moved_system_message_makes_no_two_questions_in_a_row(model: LoadedModel) -> None:
     """Which templates as Gemma's refuse."""
-    begin = "{% for m in messages %}"
     refuses = "{% if (m.role == 'user') == (loop.index0 % 2 == 1) %}{{ raise_exception('no') }}{% endif %}"
-    other = replace(with_template(model, TEMPLATE.replace(begin, begin + refuses)), beside={})
+    other = refusing(model, refuses)
     turns = (USER, "a"), (SYSTEM, "b"), (SYSTEM, "c"), (ASSISTANT, "d"), (SYSTEM, "e"), (USER, "f")
     assert text(other, chat(*turns)) == "False|user: a\n\nb\n\nc\nassistant: d\nuser: e\n\nf\nassistant: <done>"
 
@@ -156,8 +155,6 @@ def test_a_renderer_of_mlx_lms_own_is_asked_for_the_same(model: LoadedModel) -> 
 
     class Renderer:
         has_chat_template = True
-
-        has_thinking = False
         encode = model.tokenizer.encode
 
         @staticmethod

@@ -431,12 +431,7 @@ def test_what_reads_hidden_states_of_layers_does_not_draft_over_ranks(engine: En
 @pytest.mark.slow
 def test_a_model_that_sums_would_slow_down_is_loaded_as_a_pipeline(engine: Engine, tmp_path: Path) -> None:
     """A tiny one does not take as long as three times its sums."""
-    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
-    planned = plan_ranks(main, SIZES, mode=RankMode.TENSOR)
-    client = EngineClient(engine)
-    ready = client.load(main, plan=replace(planned, choice=ModeChoice(RankMode.TENSOR, ModeReason.FASTER)))
-
-    assert isinstance(ready, ModelReady)
+    client, _, ready = load_faster(engine, tmp_path)
     assert ready.choice == engine.state().choice
     assert ready.choice is not None
     assert (ready.choice.mode, ready.choice.reason) == (RankMode.PIPELINE, ModeReason.SUMS)
@@ -452,19 +447,25 @@ def test_where_rdma_cannot_be_joined_a_model_is_loaded_as_a_pipeline(
 ) -> None:
     """Unless tensor mode was asked for: here there is no RDMA at all."""
     monkeypatch.setattr(loading, "_links", lambda _plan: (RDMA, lambda _place: ("", "rdma_en2", "rdma_en5", "")))
-    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
-    planned = plan_ranks(main, SIZES, mode=RankMode.TENSOR)
-    client = EngineClient(engine)
-    ready = client.load(main, plan=replace(planned, choice=ModeChoice(RankMode.TENSOR, ModeReason.FASTER)))
-    assert isinstance(ready, ModelReady)
+    client, planned, ready = load_faster(engine, tmp_path)
     assert ready.choice == ModeChoice(RankMode.PIPELINE, ModeReason.LINK)
     assert len(client.run(asked()).tokens) == 8
 
     assert len(processes_below(os.getpid())) == 1
 
-    failed = client.load(main, plan=planned)
+    failed = client.load(tmp_path / "main", plan=planned)
     assert isinstance(failed, ModelFailed)
     assert isinstance(failed.error, RankLost)
+
+
+def load_faster(engine: Engine, folder: Path) -> tuple[EngineClient, RankPlan, ModelReady]:
+    """In tensor mode because it is thought to be faster, not because it was asked for."""
+    main, _ = rank_folder("qwen2", folder, vocab_size=VOCABULARY)
+    planned = plan_ranks(main, SIZES, mode=RankMode.TENSOR)
+    client = EngineClient(engine)
+    ready = client.load(main, plan=replace(planned, choice=ModeChoice(RankMode.TENSOR, ModeReason.FASTER)))
+    assert isinstance(ready, ModelReady)
+    return client, planned, ready
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from itertools import pairwise
@@ -24,6 +23,7 @@ from engine import (
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.samples import sampled
+from tests.helpers.tiny_models import rewrite
 
 GREEDY = Sampling(temperature=0)
 PROMPT = tuple(range(40, 80))
@@ -59,8 +59,7 @@ def test_an_end_token_ends_the_reply_and_is_not_text(client: EngineClient, zoo: 
     end = tokens[10]
     folder = tmp_path / "ends"
     shutil.copytree(zoo.main, folder)
-    config = json.loads((folder / "config.json").read_text()) | {"eos_token_id": [257, end]}
-    (folder / "config.json").write_text(json.dumps(config))
+    rewrite(folder / "config.json", eos_token_id=[257, end])
     client.load(folder, zoo.drafts["itself"])
 
     outcome = client.run(request(speculation=Speculation.fixed(8)))

@@ -27,6 +27,7 @@ from engine import (
     StationPlace,
     StationState,
 )
+from engine.machines.relay import BEAT_S
 from engine.runtime import pair
 from engine.station import connection
 from engine.station.connection import DraftOrder, StationConnection, StationProcess
@@ -122,7 +123,7 @@ def test_a_station_reads_no_text_and_imports_no_tokenizers(stationed: Stationed)
 def test_one_that_no_longer_answers_is_started_again(stationed: Stationed) -> None:
     """As a machine that sleeps: its connection stays open."""
     ready = stationed.until(lambda state: state.phase is StationPhase.READY)
-    stationed.started[0].silent_s = 4 * connection.BEAT_S  # from its next answer on, which a busy machine may miss
+    stationed.started[0].silent_s = 4 * BEAT_S  # from its next answer on, which a busy machine may miss
     request = Request(tokens=PROMPTS[0], speculation=Speculation.fixed(4), max_tokens=9)
     assert any(stationed.client.run(request).stats.proposer == "station" for _ in range(50))
     os.kill(stationed.started[0].pid, signal.SIGSTOP)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from tokenizers import AddedToken
 
 from engine import Effort, Message, MessageRole, Picture, Request, Sampling, Speculation, ToolCall, ToolCalled
 from engine.caches.making import CacheMaker
@@ -21,7 +19,7 @@ from tests.families import harness as families
 from tests.families.configs import config as family_config
 from tests.helpers.family_chats import FAMILIES, as_family
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 # Of replies that call, where they are not the second of the family's special tokens.
 ENDS = {
@@ -195,7 +193,9 @@ def test_where_no_end_of_a_reply_is_written_the_end_of_the_call_is_one(base: Loa
     goes_on = GEMMA4.replace("<turn|>\n{% endfor %}", "{% if not m.tool_calls %}<turn|>\n{% endif %}{% endfor %}")
     assert goes_on != GEMMA4
     model = replace(model, template=ChatTemplate(goes_on, model.tokenizer.special_tokens_map))
-    model.tokenizer._tool_call_end_tokens = tuple(encode("<tool_call|>", model, special=False))
+    assert model.marks.calls is not None
+    calls = replace(model.marks.calls, closing=tuple(encode("<tool_call|>", model, special=False)))
+    model = replace(model, marks=replace(model.marks, calls=calls))
     silent = replace(REPLY, content="")
     before = took_the_step(model, FIRST, silent, "<call><tool_call|>")
     rest = prompt_tokens(then(FIRST, silent, RESULT), model)[len(before) :]
@@ -208,12 +208,8 @@ BLANKS = TEMPLATE.replace('{"name"', '  {"name"')  # so rendered calls are not w
 
 @pytest.fixture(scope="module")
 def caller(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken(each) for each in ("<think>", "</think>", "<tool_call>", "</tool_call>")])
-    config = qwen3_config(vocab_size=WIDTH, num_hidden_layers=1)
-    file = save(build(config), config, tmp_path_factory.mktemp("caller"), tokenizer) / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": BLANKS}))
-    return load_model(file.parent)
+    words = "<think>", "</think>", "<tool_call>", "</tool_call>"
+    return load_model(save_small(tmp_path_factory.mktemp("caller"), *words, template=BLANKS, vocab_size=WIDTH))
 
 
 def of_kind(caller: LoadedModel, kind: str) -> LoadedModel:

@@ -10,21 +10,20 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 import pytest
-from tokenizers import AddedToken
 
 from engine import Constraint, ConstraintKind, InvalidRequest, Request, Sampling, Speculation, ToolCalled
 from engine.decoding.accept import Draft
-from engine.decoding.constraint import compiled
+from engine.decoding.constraint import Grammar, compiled
 from engine.decoding.guide import Guide
 from engine.decoding.text import TextDecoder, grammar_of
 from engine.models.loading import LoadedModel
 from engine.runtime.requests import check_request
 from tests.engine.batch_harness import Recorder, written
-from tests.engine.conftest import WIDTH
+from tests.engine.conftest import WIDTH, close_pair
 from tests.engine.test_tool_calls import TEMPLATE
 from tests.helpers.loading import load_model
 from tests.helpers.round_check import check_rounds
-from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 THINKS, THOUGHT, CALLS, CALLED = range(259, 263)
 PLACE = {"properties": {"at": {"enum": ["sky", "sea"]}}, "required": ["at"], "additionalProperties": False}
@@ -40,15 +39,8 @@ SAMPLING = Sampling(temperature=0.8, seed=3, logit_bias=((CALLS, 3.0), (257, -10
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
     """Whose markers of calls are tokens, as Qwen's."""
-    folder, config = tmp_path_factory.mktemp("callers"), qwen3_config(vocab_size=WIDTH, num_hidden_layers=1)
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken(each) for each in ("<think>", "</think>", "<tool_call>", "</tool_call>")])
-    network = build(config)
-    networks = {"main": network, "close": noised(network, config, 0.05)}
-    for name, each in networks.items():
-        file = save(each, config, folder / name, tokenizer) / "tokenizer_config.json"
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
-    return {name: load_model(folder / name) for name in networks}
+    folder = tmp_path_factory.mktemp("callers")
+    return close_pair(folder, "<think>", "</think>", "<tool_call>", "</tool_call>", template=TEMPLATE)
 
 
 def asking(speculation: Speculation, sampling: Sampling = SAMPLING, prompt: tuple[int, ...] = (65, 66, 67)) -> Request:
@@ -149,9 +141,7 @@ def test_other_tools_take_any_object_and_so_does_one_whose_schema_cannot_be_held
     main, asked = models["main"], asking(Speculation.off())
     grammar = grammar_of(replace(asked, strict_tools=("go",)), main)
     assert grammar is not None
-    for name, at, fits in (("look", "here", True), ("go", "here", False), ("go", "sea", True)):
-        tokens = [CALLS, *main.tokenizer.encode(f'\n{{"name": "{name}", "arguments": {{"at": "{at}"}}}}\n'), CALLED]
-        assert (grammar.alone.deep_copy().try_consume_tokens(tokens) == len(tokens)) is fits
+    check_fits(grammar, main, "look")
     odd = {"type": "function", "function": {"name": "odd", "parameters": {"dependentSchemas": {}}}}
     assert grammar_of(replace(asked, tools=(*TOOLS, odd)), main)
     with pytest.raises(InvalidRequest):
@@ -160,18 +150,20 @@ def test_other_tools_take_any_object_and_so_does_one_whose_schema_cannot_be_held
         grammar_of(replace(asked, tools=(odd,), must_call=("odd",)), main)
     loose = grammar_of(replace(asked, tools=(*TOOLS, odd), strict_tools=("odd", "go")), main)
     assert loose is not None
-    for name, at, fits in (("odd", "here", True), ("go", "here", False), ("go", "sea", True)):
-        tokens = [CALLS, *main.tokenizer.encode(f'\n{{"name": "{name}", "arguments": {{"at": "{at}"}}}}\n'), CALLED]
-        assert (loose.alone.deep_copy().try_consume_tokens(tokens) == len(tokens)) is fits
+    check_fits(loose, main, "odd")
+
+
+def check_fits(grammar: Grammar, model: LoadedModel, loose: str) -> None:
+    """It holds `go` to its schema, but not `loose`."""
+    for name, at, fits in ((loose, "here", True), ("go", "here", False), ("go", "sea", True)):
+        tokens = [CALLS, *model.tokenizer.encode(f'\n{{"name": "{name}", "arguments": {{"at": "{at}"}}}}\n'), CALLED]
+        assert (grammar.alone.deep_copy().try_consume_tokens(tokens) == len(tokens)) is fits
 
 
 @pytest.fixture(scope="module")
 def spelled(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """Whose markers of calls are no tokens."""
-    config = qwen3_config(num_hidden_layers=1, vocab_size=WIDTH)
-    file = save(build(config), config, tmp_path_factory.mktemp("spelled"), byte_tokenizer()) / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
-    return load_model(file.parent)
+    return load_model(save_small(tmp_path_factory.mktemp("spelled"), template=TEMPLATE, vocab_size=WIDTH))
 
 
 def test_a_model_whose_marker_is_no_token_says_so(models: dict[str, LoadedModel], spelled: LoadedModel) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mlx_lm.tokenizer_utils import SPMStreamingDetokenizer
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from engine import Constraint, ConstraintKind, Message, MessageRole, Request, Sampling, SpanKind, TextDelta
 from engine.decoding.text import TextDecoder, encode, grammar_of
@@ -19,16 +19,19 @@ from engine.models.loading import LoadedModel, _load_tokenizer
 from engine.models.templates import ChatTemplate
 from tests.engine.batch_harness import Harness
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import CHAT_TEMPLATE, build, byte_tokenizer, qwen3_config, save, save_tokenizer
+from tests.helpers.tiny_models import (
+    CHAT_TEMPLATE,
+    byte_tokenizer,
+    rewrite,
+    save_small,
+    save_tokenizer,
+)
 
 
 @pytest.fixture(scope="module")
 def thinker(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """A model whose vocabulary has thinking markers, as Qwen3's."""
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
-    config = qwen3_config(num_hidden_layers=1)
-    return load_model(save(build(config), config, Path(tmp_path_factory.mktemp("thinker")), tokenizer))
+    return load_model(save_small(tmp_path_factory.mktemp("thinker"), "<think>", "</think>"))
 
 
 def spans(model: LoadedModel, text: str, stops: tuple[str, ...] = (), prompt: str = "") -> dict[SpanKind, str]:
@@ -140,10 +143,7 @@ def test_a_reply_begins_within_the_thinking_that_its_prompt_leaves_open(
 @pytest.fixture(scope="module")
 def speller(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """A model whose thinking begins with a marker of eight tokens, as Gemma 4's."""
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken("<|channel>"), AddedToken("<channel|>")])
-    config = qwen3_config(num_hidden_layers=1)
-    return load_model(save(build(config), config, Path(tmp_path_factory.mktemp("speller")), tokenizer))
+    return load_model(save_small(tmp_path_factory.mktemp("speller"), "<|channel>", "<channel|>"))
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def speller(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     ],
 )
 def test_markers_of_several_tokens_are_found_in_the_prompt(speller: LoadedModel, prompt: str, kind: SpanKind) -> None:
-    assert len(speller.tokenizer.think_start_tokens) == 8
+    assert speller.marks.thinking is not None
+    assert len(speller.marks.thinking.opening) == 8
     assert spans(speller, "x", prompt=prompt)[kind] == "x"
 
 
 def test_without_thinking_a_text_keeps_its_blank_lines_and_markers(tmp_path: Path) -> None:
-    config = qwen3_config(num_hidden_layers=1)
-    model = load_model(save(build(config), config, tmp_path))
+    model = load_model(save_small(tmp_path))
     text = "\n\n<think>a</think>\nb"
     assert spans(model, text, prompt="<think>") == {SpanKind.ANSWER: text, SpanKind.THINKING: ""}
 
@@ -175,8 +175,7 @@ def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
     tokenizer.decoder = decoders.Sequence(
         [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
     )
-    config = qwen3_config(num_hidden_layers=1)
-    model = load_model(save(build(config), config, tmp_path, tokenizer))
+    model = load_model(save_small(tmp_path, tokenizer=tokenizer))
     assert type(model.tokenizer.detokenizer) is SPMStreamingDetokenizer
 
     reply = TextDecoder(model, [], ())
@@ -188,15 +187,16 @@ def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
 def test_what_stands_for_a_sound_is_never_written(tmp_path: Path, file: str) -> None:
     """Gemma 4 12B writes <audio|> in the middle of a text."""
-    config = qwen3_config(num_hidden_layers=1)
-    save(build(config), config, tmp_path)
+    save_small(tmp_path)
 
     def likeliest() -> int:
         return int(load_model(tmp_path).network(mx.array([[1]]))[0, -1].argmax().item())
 
     first = likeliest()
-    named = config | {"eoa_token_id": first} if file == "config.json" else {"suppress_tokens": [first, "x", -1]}
-    (tmp_path / file).write_text(json.dumps(named))
+    if file == "config.json":
+        rewrite(tmp_path / file, eoa_token_id=first)
+    else:
+        (tmp_path / file).write_text(json.dumps({"suppress_tokens": [first, "x", -1]}))
     assert likeliest() != first
 
 
@@ -204,8 +204,7 @@ def test_tokens_of_bytes_are_read_as_bytes_whatever_decoder_a_folder_has(tmp_pat
     """Converted folders of Mistral's have SentencePiece's: each space was shown as Ġ."""
     tokenizer = byte_tokenizer()
     tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
-    config = qwen3_config(num_hidden_layers=1)
-    model = load_model(save(build(config), config, tmp_path, tokenizer))
+    model = load_model(save_small(tmp_path, tokenizer=tokenizer))
     text = "안녕, a b\n"
     assert spans(model, text)[SpanKind.ANSWER] == text
     assert model.tokenizer.decode(encode(text, model)) == text
@@ -228,15 +227,14 @@ def test_mistrals_words_are_cut_as_its_models_were_trained(tmp_path: Path, sign:
 
 def test_where_some_ids_have_no_token_the_others_have_their_texts(tmp_path: Path) -> None:
     """As in the vocabularies of OpenAI's models: the last ids are then beyond the number of tokens."""
-    config = qwen3_config(num_hidden_layers=1)
-    save(build(config), config, tmp_path)
+    save_small(tmp_path)
     file = tmp_path / "tokenizer.json"
     content = json.loads(file.read_text())
     for added in content["added_tokens"]:
         added["id"] += 10
         content["model"]["vocab"][added["content"]] = added["id"]
     file.write_text(json.dumps(content))
-    (tmp_path / "config.json").write_text(json.dumps(config | {"eos_token_id": 267}))
+    rewrite(tmp_path / "config.json", eos_token_id=267)
     model = load_model(tmp_path)
     assert spans(model, "a<|endoftext|>b")[SpanKind.ANSWER] == "a<|endoftext|>b"
 
@@ -256,8 +254,7 @@ def test_a_line_keeps_the_spaces_that_it_begins_with(tmp_path: Path, stripped: b
     tokenizer = Tokenizer(models.BPE({piece: at for at, piece in enumerate(pieces)}, [], byte_fallback=True))
     parts = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
     tokenizer.decoder = decoders.Sequence([*parts, decoders.Fuse()] if stripped else [decoders.Metaspace()])
-    config = qwen3_config(num_hidden_layers=1)
-    model = load_model(save(build(config), config, tmp_path, tokenizer))
+    model = load_model(save_small(tmp_path, tokenizer=tokenizer))
     written = ["▁if", "b", "\n", "▁▁▁▁", "b", "\n\n", "▁if", "\n", "\n", "b"]
     written += ["\n", "<0xEA>", "<0xB0>", "<0x80>"] if stripped else []
 

@@ -4,7 +4,6 @@ plain decoding would from there.
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from tests.engine.conftest import WIDTH
 from tests.engine.test_constraints import JSON, is_person
 from tests.helpers.loading import load_model
 from tests.helpers.round_check import check_rounds
+from tests.helpers.tiny_models import rewrite
 
 SAMPLED = Sampling(temperature=0.8, seed=5, top_p=0.9, repetition_penalty=1.2)
 NONE = "no draft"
@@ -172,8 +172,7 @@ def test_answer_on_command_before_it_begins_and_after_it_thought(models: dict[st
 
 def test_thinking_whose_end_ends_the_reply_has_no_limit(models: dict[str, LoadedModel], tmp_path: Path) -> None:
     folder = shutil.copytree(models["main"].info.folder, tmp_path / "ends")
-    config = json.loads((folder / "config.json").read_text()) | {"eos_token_id": [257, CLOSES]}
-    (folder / "config.json").write_text(json.dumps(config))
+    rewrite(folder / "config.json", eos_token_id=[257, CLOSES])
     assert not load_model(folder).info.ends_thinking
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from mlx_lm import tool_parsers
-from tokenizers import AddedToken
 
 from engine import (
     Constraint,
@@ -33,7 +32,7 @@ from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.loading import LoadedModel
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import rewrite, save_small
 
 TEMPLATE = (
     "{% if tools %}<|im_start|>system\n{% for tool in tools %}{{ tool | tojson }}\n{% endfor %}<|im_end|>\n{% endif %}"
@@ -53,14 +52,7 @@ USER = Message(MessageRole.USER, "x")
 @pytest.fixture(scope="module")
 def caller_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose template takes tools, as Qwen's."""
-    folder = Path(tmp_path_factory.mktemp("caller"))
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
-    config = qwen3_config(num_hidden_layers=1)
-    save(build(config), config, folder, tokenizer)
-    file = folder / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
-    return folder
+    return save_small(tmp_path_factory.mktemp("caller"), "<think>", "</think>", template=TEMPLATE)
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +116,7 @@ def test_a_call_is_found_and_what_is_none_stays_text(
 
 def test_lines_between_calls_are_no_text_of_a_model_without_thinking_either(tmp_path: Path) -> None:
     """As of Qwen2.5: a client would get a text of a line break between two calls."""
-    config = qwen3_config(num_hidden_layers=1)
-    model = with_parser(save(build(config), config, tmp_path), "json_tools")
+    model = with_parser(save_small(tmp_path), "json_tools")
     assert read(model, f"\nWell.\n\n{SAID}\n{SAID}\n") == ("\nWell.\n\n||", [LOOKED, LOOKED])
 
 
@@ -212,9 +203,7 @@ TWO["laguna"] = TWO["glm47"]
 
 
 def with_parser(folder: Path, parser: str, template: str = TEMPLATE) -> LoadedModel:
-    file = folder / "tokenizer_config.json"
-    changes = {"tool_parser_type": parser, "chat_template": template}
-    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    rewrite(folder / "tokenizer_config.json", tool_parser_type=parser, chat_template=template)
     return load_model(folder)
 
 
@@ -274,9 +263,7 @@ ONE_A_TURN = "{% for m in messages %}{% if m.tool_calls and m.tool_calls | lengt
 def one_by_one_folder(caller_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose template refuses two calls in a turn, as Llama 3's."""
     folder = shutil.copytree(caller_folder, tmp_path_factory.mktemp("one") / "caller")
-    file = folder / "tokenizer_config.json"
-    refusing = {"chat_template": f"{ONE_A_TURN}{{% endif %}}{{% endfor %}}{TEMPLATE}"}
-    file.write_text(json.dumps(json.loads(file.read_text()) | refusing))
+    rewrite(folder / "tokenizer_config.json", chat_template=f"{ONE_A_TURN}{{% endif %}}{{% endfor %}}{TEMPLATE}")
     return folder
 
 
@@ -316,6 +303,31 @@ def test_there_calls_of_a_later_turn_may_have_the_same_ids(one_by_one_folder: Pa
     text = rendered(load_model(one_by_one_folder), Request((USER, asked, *first, *again, first[0]), tools=(TOOL,)))
     said = re.findall(r"first .|second .|<tool_call>", text)
     assert said == ["<tool_call>", "first 0", "<tool_call>", "first 1", "<tool_call>", "second 0", "first 0"]
+
+
+@pytest.mark.parametrize("parser", ["json_tools", "kimi_k2"])
+@pytest.mark.parametrize("one_a_turn", [False, True])
+@pytest.mark.parametrize("ids", [("same", "same", "other", "same"), ("", "", "", "")])
+def test_calls_with_one_id_or_none_have_an_answer_each(
+    caller_folder: Path, one_by_one_folder: Path, tmp_path: Path, parser: str, one_a_turn: bool, ids: tuple[str, ...]
+) -> None:
+    """Ollama's clients send none, and Google's need not. Mistral's templates refuse any but nine letters or digits."""
+    folder = one_by_one_folder if one_a_turn else caller_folder
+    template = json.loads((folder / "tokenizer_config.json").read_text())["chat_template"]
+    shown = template.replace("{{ message.content }}", "{{ message.content }}={{ message.tool_call_id }};")
+    shown = shown.replace("{% set tool_call =", "{{ tool_call.id }};{% set tool_call =")
+    model = with_parser(shutil.copytree(folder, tmp_path / "model"), parser, shown)
+    calls = [ToolCall(each, f"tool{at}", "{}") for at, each in enumerate(ids)]
+    answers = [Message(MessageRole.TOOL, f"of {at}", tool_call_id=ids[at], name=f"tool{at}") for at in (0, 2, 1, 3)]
+    turns = [calls] if any(ids) else [calls[:2], calls[2:]]  # pieces of a stream may be turns
+    asked = (Message(MessageRole.ASSISTANT, "", tool_calls=tuple(each)) for each in turns)
+    chat = (USER, *asked, *answers)
+    text = rendered(model, Request(chat if any(ids) else (*chat, *chat), tools=(TOOL,)))
+    called = re.findall(r"<tool_call>\n(.*?);", text)
+    answered = re.findall(r"of (.)=(.*?);", text)
+    assert len({*called}) == len(called) == len(answered)
+    assert all(called[4 * (place // 4) + int(at)] == each for place, (at, each) in enumerate(answered))
+    assert parser == "kimi_k2" or all(each in ids or (len(each) == 9 and each.isalnum()) for each in called)
 
 
 @pytest.mark.parametrize("role", [MessageRole.SYSTEM, MessageRole.USER])
@@ -376,11 +388,8 @@ def test_a_model_whose_template_takes_no_tools_says_so_though_it_has_their_marke
 ) -> None:
     """What mlx-lm finds in the vocabulary tells nothing of the template."""
     folder = shutil.copytree(caller_folder, tmp_path / "other")
-    file = folder / "tokenizer_config.json"
-    without = {"chat_template": "{{ messages }}", "tool_parser_type": "json_tools"}
-    file.write_text(json.dumps(json.loads(file.read_text()) | without))
-    other = load_model(folder)
-    assert other.tokenizer.has_tool_calling
+    other = with_parser(folder, "json_tools", "{{ messages }}")
+    assert other.marks.calls
     assert not other.info.calls_tools
 
 

@@ -31,10 +31,9 @@ CHUNKS = (7, 16, 70)  # tokens; after the last MLX's spare buffers are given bac
 LONG_PROMPT = [(n * n + 7 * n + 5) % 89 + 1 for n in range(150)]
 NO_TOKENIZER = SimpleNamespace(
     _tokenizer=None,
+    has_chat_template=False,
     has_thinking=False,
     has_tool_calling=False,
-    tool_parser=None,
-    tool_call_start_tokens=None,
     eos_token_ids=(),
 )
 
@@ -45,7 +44,7 @@ pytestmark = pytest.mark.families
 def without_tokenizers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of some families transformers has none for such a config; here all is tokens."""
     monkeypatch.setattr(loading, "_load_tokenizer", lambda path, width: NO_TOKENIZER)
-    monkeypatch.setattr(loading, "_chat_template", lambda tokenizer: None)
+    monkeypatch.setattr(loading, "_chat_template", lambda tokenizer, path: None)
 
 
 CASES = [(family, ranks) for family in sorted(SPLITTABLE) for ranks in (2, 3)]

@@ -13,6 +13,7 @@ from tokenizers import AddedToken, Tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from engine.models.control_words import ControlWords
+from engine.models.declared import read_marks
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 
@@ -48,6 +49,7 @@ def calling(
         base,
         tokenizer=tokenizer,
         template=ChatTemplate(template, {"eos_token": END}),
+        marks=read_marks(tokenizer, template),
         control_words=ControlWords.of(tokenizer),
         beside={},
         logit_width=max(base.logit_width, len(theirs)),

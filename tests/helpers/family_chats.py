@@ -11,6 +11,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 from transformers import PreTrainedTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from engine.models.control_words import ControlWords
+from engine.models.declared import read_marks
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.helpers.tiny_models import byte_tokenizer
@@ -40,7 +41,8 @@ def as_family(base: LoadedModel, name: str) -> LoadedModel:
     tokenizer = TokenizerWrapper(theirs, tool_parser=json.loads, tool_call_start="<call>", tool_call_end="")
     words = ControlWords.of(tokenizer)
     template = ChatTemplate(family.template, theirs.special_tokens_map)
-    return replace(base, tokenizer=tokenizer, template=template, control_words=words, beside={})
+    marks = read_marks(tokenizer, family.template)
+    return replace(base, tokenizer=tokenizer, template=template, marks=marks, control_words=words, beside={})
 
 
 def _fast(backend: Tokenizer, family: Family, normalized: bool = False) -> PreTrainedTokenizerBase:

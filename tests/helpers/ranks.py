@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import pytest
 
 from engine.cluster import loading
 from engine.cluster.operations import Commit
-from engine.cluster.processes import RankProcess
 from engine.cluster.rank_group import RankGroup
+from engine.machines.process import ChildProcess
 from tests.families.configs import config
 from tests.families.harness import build, noised
 from tests.helpers.tiny_models import save
@@ -135,11 +136,11 @@ class Witness:
     """Knows the processes of ranks, and does something to one at a chosen operation."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.started: list[RankProcess] = []
+        self.started: list[ChildProcess] = []
         self.act: Callable[[int], None] = self.kill
         self.victim = -1  # of those that were started
         self._left: dict[str, int] = {}
-        monkeypatch.setattr(loading, "RankProcess", self._start)
+        monkeypatch.setattr(loading, "ChildProcess", self._start)
         for operation, name in (("loaded", "loaded"), ("forward", "forward"), ("commit", "send")):
             monkeypatch.setattr(RankGroup, name, self._noting(operation, getattr(RankGroup, name)))
 
@@ -158,8 +159,8 @@ class Witness:
         """Whether it has still something to do."""
         return any(left > 0 for left in self._left.values())
 
-    def _start(self) -> RankProcess:
-        self.started.append(RankProcess())
+    def _start(self, child: str, receives: UnionType) -> ChildProcess:
+        self.started.append(ChildProcess(child, receives))
         return self.started[-1]
 
     def _noting(self, operation: str, run: Callable[..., Any]) -> Callable[..., Any]:

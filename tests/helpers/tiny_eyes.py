@@ -18,7 +18,7 @@ from engine import Message, MessageRole, Picture
 from tests.helpers.tiny_assistants import main_config
 from tests.helpers.tiny_families import scaled
 from tests.helpers.tiny_heads import head_weights
-from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, save, save_tokenizer
+from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, rewrite, save, save_tokenizer
 
 VISION_START, PLACEHOLDER, VISION_END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
 _BREAKS = ("[IMG_BREAK]", "[IMG_END]")
@@ -259,8 +259,7 @@ def save_seeing(kind: str, folder: Path, seed: int = 0, **other: Any) -> Path:
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "preprocessor_config.json").write_text(json.dumps(PICTURES | other.get("pictures", {})))
     save_tokenizer(folder, seeing_tokenizer())
-    settings = json.loads((folder / "tokenizer_config.json").read_text())
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": _template(kind)}))
+    rewrite(folder / "tokenizer_config.json", chat_template=_template(kind))
     return folder
 
 

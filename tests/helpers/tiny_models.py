@@ -72,6 +72,28 @@ def save(network: Network, config: dict[str, Any], folder: Path, tokenizer: Toke
     return folder
 
 
+def save_small(
+    folder: Path,
+    *words: str,
+    template: str = CHAT_TEMPLATE,
+    tokenizer: Tokenizer | None = None,
+    noise: float = 0.0,
+    **changes: Any,
+) -> Path:
+    """A model of one layer, with these words in its vocabulary."""
+    tokenizer = tokenizer or byte_tokenizer()
+    tokenizer.add_tokens([AddedToken(each) for each in words])
+    config = qwen3_config(**{"num_hidden_layers": 1} | changes)
+    network = build(config)
+    save(noised(network, config, noise) if noise else network, config, folder, tokenizer)
+    rewrite(folder / "tokenizer_config.json", chat_template=template)
+    return folder
+
+
+def rewrite(file: Path, **values: Any) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+
+
 def byte_tokenizer(order: Sequence[int] = range(256), without: Collection[int] = ()) -> Tokenizer:
     """One token a byte and three specials. Byte number `order[i]` has id i; other tokens stand for `without`."""
     symbols = sorted(pre_tokenizers.ByteLevel.alphabet())

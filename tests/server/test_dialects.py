@@ -14,7 +14,7 @@ from engine import Engine, FinishReason, Message, MessageRole, ModelAbout, Model
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import FakeEngine, Script, model_info
 from tests.helpers.served import Served, chat_body, serving
-from tests.helpers.tiny_models import build, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 CALL = ToolCall("call_1", "look", '{"at": "the sky"}')
 PARAMETERS = {"type": "object", "properties": {"at": {"type": "string"}}}
@@ -290,26 +290,6 @@ def test_lm_studio_and_llama_cpp_call_a_penalty_otherwise(served: Served, script
     assert asked(scripted).sampling.repetition_penalty == 1.5
     refused = served.post("/v1/chat/completions", chat_body("x", repeat_penalty="much"))
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, "repeat_penalty")
-
-
-def test_calls_and_answers_without_ids_get_them(served: Served, scripted: FakeEngine) -> None:
-    """Ollama's clients send none and Google's need not; Mistral's templates refuse any but nine letters or digits."""
-    calls: list[dict[str, Any]] = [{"function": {"name": name, "arguments": {}}} for name in ("look", "hear")]
-    results = [{"role": "tool", "tool_name": name, "content": name} for name in ("hear", "look")]
-    question = {"role": "user", "content": "x"}
-    for pieces in ([calls], [[call] for call in calls]):  # a client may keep each piece of a stream as a turn
-        turns = [question, *({"role": "assistant", "tool_calls": each} for each in pieces), *results]
-        assert served.post("/api/chat", {"model": "default", "messages": turns * 2}).is_success
-    parts = [{"functionCall": each["function"]} for each in calls]
-    answers = [{"functionResponse": {"name": name, "response": {"output": name}}} for name in ("hear", "look")]
-    contents = [{"parts": [{"text": "x"}]}, {"role": "model", "parts": parts}, {"role": "user", "parts": answers}]
-    assert served.post("/v1beta/models/default:generateContent", {"contents": contents * 2}).is_success
-    for request in scripted.requests:
-        called = [call for message in request.messages for call in message.tool_calls]
-        assert len({call.id for call in called}) == 4
-        assert all(len(call.id) == 9 and call.id.isalnum() for call in called)
-        ids = [message.tool_call_id for message in request.messages if message.role is ANSWER]
-        assert ids == [called[at].id for at in (1, 0, 3, 2)]
 
 
 @pytest.mark.parametrize(
@@ -605,9 +585,9 @@ def test_a_limit_for_a_model_that_cannot_be_held_to_it_is_refused() -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Served]:
     """A model that reads little at a time."""
-    config = qwen3_config(num_hidden_layers=1, max_position_embeddings=512)
     engine = Engine()
-    assert isinstance(EngineClient(engine).load(save(build(config), config, tmp_path)), ModelReady)
+    folder = save_small(tmp_path, max_position_embeddings=512)
+    assert isinstance(EngineClient(engine).load(folder), ModelReady)
     with serving(engine) as house:
         yield house
     assert engine.close()

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import AddedToken
 
 from engine import Engine, ModelReady
 from tests.engine.test_steps import BLANKS
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.served import Served, serving
-from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+from tests.helpers.tiny_models import save_small
 
 SCHEMA = {"type": "object", "properties": {"at": {"enum": ["sky", "sea"]}}, "additionalProperties": False}
 QUESTION = {"role": "user", "content": "What is above? " * 9}
@@ -45,12 +42,7 @@ def by_anthropic(house: Served) -> tuple[int, int, int]:
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    tokenizer = byte_tokenizer()
-    tokenizer.add_tokens([AddedToken(each) for each in ("<tool_call>", "</tool_call>")])
-    config = qwen3_config(num_hidden_layers=1)
-    folder: Path = save(build(config), config, tmp_path_factory.mktemp("caller"), tokenizer)
-    file = folder / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": BLANKS}))
+    folder = save_small(tmp_path_factory.mktemp("caller"), "<tool_call>", "</tool_call>", template=BLANKS)
     engine = Engine()
     assert isinstance(EngineClient(engine).load(folder), ModelReady)
     with serving(engine) as served:

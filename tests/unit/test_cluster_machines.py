@@ -36,9 +36,8 @@ from engine import (
     write_atomically,
 )
 from engine.__main__ import main
-from engine.cluster import processes
+from engine.cluster.operations import Reply
 from engine.cluster.plan import plan_with
-from engine.cluster.processes import LentRank
 from engine.machines import command, identity, lender, lent, pairing
 from engine.machines import lending as lending_process
 from engine.machines import relay as relaying
@@ -47,7 +46,16 @@ from engine.machines.command import _Spoken
 from engine.machines.identity import Identity, fingerprint_of, shown_name
 from engine.machines.lend_child import _Child
 from engine.machines.lender import MOST_CONNECTIONS, Lender, WantedModel
-from engine.machines.lent import DEFAULT_PORT, _connected_to, host_and_port, machine_offer, pair_machines, ways
+from engine.machines.lent import (
+    DEFAULT_PORT,
+    THIS_PROCESS,
+    LentProcess,
+    _connected_to,
+    host_and_port,
+    machine_offer,
+    pair_machines,
+    ways,
+)
 from engine.machines.messages import (
     PROTOCOL,
     Approach,
@@ -504,7 +512,11 @@ def test_one_that_is_not_paired_may_ask_for_nothing_but_to_be(lending: Lending) 
     assert lending.lender.lending is None
 
 
-def until_it_ends(rank: LentRank) -> None:
+def lent_rank(helping: Helping, digest: str, memory_bytes: int, process: str = THIS_PROCESS) -> LentProcess:
+    return LentProcess(helping, Start(digest, process, memory_bytes), Reply)
+
+
+def until_it_ends(rank: LentProcess) -> None:
     with suppress(WireEnded, WireBroken):
         while rank.wire.arrives(60):
             rank.wire.receive()
@@ -514,13 +526,13 @@ def until_it_ends(rank: LentRank) -> None:
 def test_only_one_machine_is_helped_at_a_time_and_only_as_long_as_it_is_paired(lending: Lending) -> None:
     """Whoever asks again has lost its rank, which makes room."""
     helping, digest = lending.paired(), content_digest(STARTER_MAIN)
-    lost = LentRank(helping, digest, GB)
+    lost = lent_rank(helping, digest, GB)
     with pytest.raises(MachineUnavailable) as refused:
-        LentRank(helping, digest, GB, process="another process")
+        lent_rank(helping, digest, GB, process="another process")
     assert refused.value.why is MachineRefusal.BUSY
     assert refused.value.detail == lending.identity.machines()[0].name
 
-    again = LentRank(helping, digest, GB)
+    again = lent_rank(helping, digest, GB)
     until_it_ends(lost)
     assert lending.lender.lending is not None
 
@@ -532,9 +544,9 @@ def test_only_one_machine_is_helped_at_a_time_and_only_as_long_as_it_is_paired(l
 
 def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped, asleep or unplugged: its sockets end nowhere. What it says while all is well it says by itself."""
-    for module, name, value in ((processes, "BEAT_S", 0.01), (relaying, "_LOOK_S", 0.01), (lender, "SILENT_S", 0.5)):
+    for module, name, value in ((lent, "BEAT_S", 0.01), (relaying, "_LOOK_S", 0.01), (lender, "SILENT_S", 0.5)):
         monkeypatch.setattr(module, name, value)
-    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN), GB)
+    rank = lent_rank(lending.paired(), content_digest(STARTER_MAIN), GB)
     assert isinstance(rank.wire.receive()[0], Pong)
     assert lending.lender.lending is not None
 
@@ -583,13 +595,13 @@ def test_a_machine_that_has_moved_is_paired_at_its_new_address(lending: Lending)
 def test_no_more_is_promised_than_is_lent_by_then(lending: Lending) -> None:
     helping, digest = lending.paired(), content_digest(STARTER_MAIN)
 
-    assert refusal(lambda: LentRank(helping, digest, 3 * GB + 1)) is MachineRefusal.MEMORY
-    assert refusal(lambda: LentRank(helping, digest, 0)) is MachineRefusal.MISBEHAVED
+    assert refusal(lambda: lent_rank(helping, digest, 3 * GB + 1)) is MachineRefusal.MEMORY
+    assert refusal(lambda: lent_rank(helping, digest, 0)) is MachineRefusal.MISBEHAVED
     assert lending.lender.lending is None
 
 
 def test_what_is_lent_can_be_taken_back(lending: Lending) -> None:
-    rank = LentRank(lending.paired(), content_digest(STARTER_MAIN), GB)
+    rank = lent_rank(lending.paired(), content_digest(STARTER_MAIN), GB)
     lending.lender.take_back()
     until_it_ends(rank)
     rank.end(0)

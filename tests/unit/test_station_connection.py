@@ -11,7 +11,7 @@ import pytest
 
 from engine import MachineRefusal, Sampling, StationEnd, StationPhase, StationState
 from engine.api.errors import MachineUnavailable
-from engine.machines.messages import PROTOCOL, Hello, Ping, RankBroken, Value
+from engine.machines.messages import PROTOCOL, Hello, RankBroken, Value
 from engine.machines.versions import hello_here, versions_here
 from engine.machines.wire import Wire, WireEnded, socket_pair
 from engine.station import connection
@@ -26,6 +26,7 @@ ONE, OTHER = (DraftOrder(folder, 300, (), 1) for folder in ("one", "other"))
 class Far:
     """A station's process, whose end is held by the test."""
 
+    machine = ""
     silent_s: float | None = None
 
     def __init__(self, draft: DraftOrder) -> None:
@@ -40,10 +41,7 @@ class Far:
 
     def order(self) -> Value:
         """The next one."""
-        while True:
-            value, _ = self.far.receive()
-            if not isinstance(value, Ping):
-                return value
+        return self.far.receive()[0]
 
 
 class Stations:
