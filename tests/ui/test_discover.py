@@ -142,7 +142,7 @@ def test_a_list_that_is_made_later_knows_what_is_on_its_way(
     harness.store.gate.hold()
     harness.models.downloads.install(MODEL.repository)
     qtbot.waitUntil(lambda: MODEL.repository in panel.list.coming)
-    later = DiscoverPanel(harness.theme, harness.models, lambda: None)
+    later = DiscoverPanel(harness.theme, harness.models)
     qtbot.addWidget(later)
     assert later.list.coming == panel.list.coming
     harness.store.gate.open()

@@ -19,6 +19,7 @@ from app.views.models.find import OfferRow, Recommended
 from app.views.models.yours import ModelRow, TemplateDialog, YoursPage
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
+from app.words.model_names import human_name
 from engine import (
     CacheSizes,
     Catalog,
@@ -299,6 +300,12 @@ def test_a_recommended_pair_is_installed(harness: ModelsHarness, recommended: Re
         shown = [row for row in recommended.findChildren(OfferRow) if not row.isHidden()]
         return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
 
+    for half, missing in zip(here, (offer.draft_name, offer.main_name), strict=True):
+        harness.store.models = [half]
+        harness.models.refresh()
+        name = f"Install {human_name(missing)}"
+        qtbot.waitUntil(lambda name=name: [each.accessibleName() for each in buttons().values()] == [name])
+        assert list(buttons()) == ["Install"]
     harness.store.models = list(here)  # by now it is here
     harness.models.refresh()
     qtbot.waitUntil(lambda: "Use both" in buttons())
