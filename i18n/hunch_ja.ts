@@ -4329,6 +4329,10 @@
         <translation>モデルのページを開く</translation>
     </message>
     <message>
+        <source>Read the rest on the model page</source>
+        <translation>続きをモデルのページで読む</translation>
+    </message>
+    <message>
         <source>Installed files</source>
         <translation>インストールされるファイル</translation>
     </message>

@@ -4329,6 +4329,10 @@
         <translation>모델 페이지 열기</translation>
     </message>
     <message>
+        <source>Read the rest on the model page</source>
+        <translation>모델 페이지에서 나머지 읽기</translation>
+    </message>
+    <message>
         <source>Installed files</source>
         <translation>설치되는 파일</translation>
     </message>

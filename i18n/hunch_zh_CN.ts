@@ -4329,6 +4329,10 @@
         <translation>打开模型页面</translation>
     </message>
     <message>
+        <source>Read the rest on the model page</source>
+        <translation>在模型页面上阅读其余内容</translation>
+    </message>
+    <message>
         <source>Installed files</source>
         <translation>将安装的文件</translation>
     </message>

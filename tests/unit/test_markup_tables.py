@@ -24,7 +24,9 @@ _HEAD = "| Name | Price | Note |\n| --- | --- | --- |\n"
         ("Price", "Note", "Price\tNote", "| Price | Note |\n| --- | --- |"),
     ],
 )
-def test_of_a_single_row_only_the_selected_cells_are_copied_and_markdown_has_the_head(first: str, last: str, plain: str, marked: str) -> None:
+def test_of_a_single_row_only_the_selected_cells_are_copied_and_markdown_has_the_head(
+    first: str, last: str, plain: str, marked: str
+) -> None:
     (block,) = split(_TABLE)
     document = written(block)
     text = document.toPlainText()

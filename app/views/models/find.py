@@ -417,6 +417,7 @@ class ModelPage(Translated, Page):
         self.drafts = DraftRows(theme, self._take_draft)
         self.files = FileLines(theme)
         self.card = ModelCard(theme)
+        self.rest_button = PillButton(theme, Emphasis.PLAIN, "external-link")  # of a card that is cut
         self._drafts_heading = TextLabel(theme, TextStyle.HEADING)
         self._files_heading = TextLabel(theme, TextStyle.HEADING)
         self._card_heading = TextLabel(theme, TextStyle.HEADING)
@@ -425,7 +426,8 @@ class ModelPage(Translated, Page):
         self.use_button.clicked.connect(lambda: models.use(discover.folder_of(discover.page_of)))
         self.again_button.clicked.connect(lambda: discover.read_page(discover.page_of))
         self.drafts_button.clicked.connect(self._look_for_drafts)
-        self.hub_button.clicked.connect(self._open)
+        for button in (self.hub_button, self.rest_button):
+            button.clicked.connect(self._open)
         self.card.link_requested.connect(lambda link: ask_to_open(link, self.theme, self))
         discover.page_changed.connect(self.show_page)
         models.downloads.changed.connect(self._show_install)
@@ -441,7 +443,7 @@ class ModelPage(Translated, Page):
         self._files_card = Card(self.theme)
         self._files_card.column.addWidget(self.files)
         self._card_box = Card(self.theme)
-        self._card_box.column.addWidget(self.card)
+        arrange(self._card_box.column, self.card, (self.rest_button, 0, Qt.AlignmentFlag.AlignLeft))
         arrange(self.column, head, self._drafts_heading, self.drafts, self._files_heading, self._files_card)
         arrange(self.column, self._card_heading, self._card_box)
         self.end()
@@ -468,6 +470,7 @@ class ModelPage(Translated, Page):
                 lines.append((more, size(sum(file.size_bytes for file in rest))))
             self.files.show_files(lines)
             self.card.show_card(page.card)
+            self.rest_button.setVisible(self.card.is_cut)
 
     def _show_state(self) -> None:
         error = self._discover.page_error
@@ -541,6 +544,7 @@ class ModelPage(Translated, Page):
         self._drafts_heading.setText(self.tr("Matching drafts"))
         self.drafts_button.setText(self.tr("Find drafts"))
         self.hub_button.setText(self.tr("Open model page"))
+        self.rest_button.setText(self.tr("Read the rest on the model page"))
         self._files_heading.setText(self.tr("Installed files"))
         self._card_heading.setText(self.tr("From the author"))
         self.note.setText(self.tr("Accept the terms on its page, then add your token in Settings."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import ceil
 
 from PySide6.QtCore import QSize, Qt
@@ -24,10 +24,10 @@ _WORDS_NEED_PX = 150
 CARDS_APART_PX = 12
 
 
-def clear(layout: QLayout) -> None:
-    """Deletes the widgets that are in it."""
+def clear(layout: QLayout, kept: Collection[QWidget] = ()) -> None:
+    """Deletes the widgets that are in it, but for those that will be put in again."""
     while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
+        if (widget := item.widget()) is not None and widget not in kept:
             widget.hide()
             widget.deleteLater()
 
