@@ -261,7 +261,6 @@ class ChatSettingsButton(Translated, IconButton):
     def panel(self) -> ChatSettings:
         panel = ChatSettings(self.theme, self._window, self._options, self._window.composer.take_focus)
         panel.scopes.chosen.connect(lambda _scope: self._show_options())
-        self._window.banner.appeared.connect(panel.raise_)
         return panel
 
     def toggle_panel(self) -> None:

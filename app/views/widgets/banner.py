@@ -19,6 +19,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
+from app.views.widgets.panel import Panel
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import spoken
@@ -162,6 +163,8 @@ class Banner(Translated, QWidget):
             self.timer.start()
         self.show()
         self.raise_()
+        for panel in self.window().findChildren(Panel):
+            panel.raise_()  # what is open stays over it
         self._retranslate()
         self.update()
 
