@@ -328,7 +328,7 @@ class Settings(QObject):
     recent_commands = Option[tuple[str, ...]]((), texts)  # of the command palette, the last used first
     sidebar_visible = Option(True, flag)
     inspector_visible = Option(False, flag)
-    overlay = Option("off", one_of("off", "foreseen", "accepted", "corrections"))  # the last: an older version's "both"
+    overlay = Option("off", one_of("off", "foreseen", "accepted"))
     overlay_explained = Option(False, flag)  # the first reply has shown it once
     app_offered = Option(False, flag)  # to write a Hunch.app
 

@@ -69,8 +69,7 @@ class OverlayMenu(QObject):
 
     @property
     def mode(self) -> OverlayMode:
-        kept = self._settings.overlay
-        return OverlayMode.ACCEPTED if kept == "corrections" else OverlayMode(kept)
+        return OverlayMode(self._settings.overlay)
 
     def choose(self, mode: OverlayMode) -> None:
         self._settings.overlay = str(mode)
