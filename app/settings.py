@@ -408,16 +408,16 @@ class Settings(QObject):
     @property
     def hubs_with_token(self) -> tuple[str, ...]:
         """Scheme, host and port of each, the last one given comes last."""
-        return self._secrets.origins(self.hub_endpoint)
+        return self._secrets.origins()
 
     @property
     def server_key(self) -> str:
         """What programs must send to the server; "" where any may ask."""
-        return self._secrets.server_key(self.hub_endpoint)
+        return self._secrets.server_key()
 
     @server_key.setter
     def server_key(self, key: str) -> None:
-        self._secrets.keep_server_key(key, self.hub_endpoint)
+        self._secrets.keep_server_key(key)
         self._save_soon()
         self.changed.emit("server_key")
 
