@@ -35,7 +35,7 @@ from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle, describe, say
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, labelled, listed, size, spoken
@@ -204,8 +204,7 @@ class DiscoverPanel(Translated, QWidget):
             self.main_button.setText(fill(self.tr("Drafts for %1"), human_name(wanted.drafts_for.name)))
 
     def _show_state(self) -> None:
-        self.status.setText(self._sentence())
-        self.status.setVisible(bool(self.status.text()))
+        say(self.status, self._sentence())
         failed = self._discover.state is DiscoverState.FAILED
         self._list_card.setVisible(bool(self._discover.results.entries))
         self.more_button.setVisible(self._discover.results.has_more)
@@ -229,8 +228,7 @@ class DiscoverPanel(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("All models"))
-        self.text.setPlaceholderText(self.tr("Search models, or enter author/model"))
-        self.text.setAccessibleName(self.tr("Search models"))
+        describe(self.text, self.tr("Search models, or enter author/model"), self.tr("Search models"))
         self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in HUB_FAMILIES)])
         self.bits.set_choices([(0, self.tr("Any precision")), *((bits, bits_text(bits)) for bits in BITS)])
         sizes = [(most, fill(self.tr("Up to %1 GB"), count(most))) for most in GIGABYTES]
@@ -302,8 +300,7 @@ class InstallCard(Translated, Card):
     def _retranslate(self) -> None:
         self._title.setText(self.tr("Install from the hub"))
         self._show_state()
-        self.repository.setPlaceholderText("mlx-community/Qwen3-4B-4bit")
-        self.repository.setAccessibleName(self.tr("Repository"))
+        describe(self.repository, "mlx-community/Qwen3-4B-4bit", self.tr("Repository"))
         self.install_button.setText(self.tr("Install"))
 
 
@@ -388,9 +385,8 @@ class OfferRow(QWidget):
     def _name_button(self, coming: DownloadState | None, *, is_used: bool) -> None:
         state = self.tr("In use") if is_used else coming_text(coming if self.offer.missing else None)
         act, name = offer_act(self.offer)
-        self.install_button.setText(state or act)
+        self.install_button.set_words(state or act, name)
         self.install_button.setEnabled(not state)
-        self.install_button.setAccessibleName(name)
 
 
 class ModelPage(Translated, Page):
@@ -589,7 +585,6 @@ class DraftRow(Translated, QWidget):
         self.words.setText(partner_text(self.draft.name, self.draft.gain))
         set_tooltip(self.words, self.draft.repository or self.draft.folder)
         details = "" if self.draft.folder else partner_details(self.draft.drafter, self.draft.size_bytes)
-        self.details.setText(details)
-        self.details.setVisible(bool(details))
+        say(self.details, details)
         self.button.setText(self.tr("Use") if self._usable else missing)
         self.button.setAccessibleName(listed(self.button.text(), human_name(self.draft.name)))

@@ -33,7 +33,7 @@ from app.views.widgets.cards import Card, Page, clear
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle
+from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle, describe
 from app.views.widgets.long_text import ShownText
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, size
@@ -66,9 +66,10 @@ class ModelRow(Card):
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.details = TextLabel(theme, TextStyle.FINE, text=self._details())
         name = human_name(entry.name)
-        self.use_button = _button(theme, self.tr("Use"), fill(self.tr("Use %1"), name))
-        self.reload_button = _button(theme, self.tr("Reload"), fill(self.tr("Reload %1"), name))
-        self.machines_button = _button(theme, self.tr("Run over 2 Macs…"), fill(self.tr("Run %1 over 2 Macs"), name))
+        self.use_button, self.reload_button, self.machines_button = (PillButton(theme) for _ in range(3))
+        self.use_button.set_words(self.tr("Use"), fill(self.tr("Use %1"), name))
+        self.reload_button.set_words(self.tr("Reload"), fill(self.tr("Reload %1"), name))
+        self.machines_button.set_words(self.tr("Run over 2 Macs…"), fill(self.tr("Run %1 over 2 Macs"), name))
         self.more_button = OpeningButton(theme, 28)
         self.more_button.set_name(fill(self.tr("More about %1"), name))
         self.delete_button = IconButton(theme, "trash-2", 28)
@@ -264,14 +265,6 @@ class ModelRow(Card):
         button.setText(text)
         button.clicked.connect(lambda: act(self.folder))
         return button
-
-
-def _button(theme: Theme, text: str, name: str) -> PillButton:
-    """`name`: for screen readers, which do not see beside what it is."""
-    button = PillButton(theme, Emphasis.PLAIN)
-    button.setText(text)
-    button.setAccessibleName(name)
-    return button
 
 
 def _needs_another(entry: ModelEntry) -> bool:
@@ -500,8 +493,7 @@ class InstalledCard(Translated, QWidget):
         return fill(self.tr("%1 shown · %2"), count(len(found)), everything)
 
     def _retranslate(self) -> None:
-        self.search.setPlaceholderText(self.tr("Search installed models"))
-        self.search.setAccessibleName(self.tr("Search installed models"))
+        describe(self.search, self.tr("Search installed models"))
         self.kind.set_choices(
             [
                 (ModelKind.ALL, self.tr("All kinds")),

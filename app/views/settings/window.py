@@ -34,7 +34,7 @@ from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.flow import Flow
 from app.views.widgets.focus import OwnFindKey, put_in_tab_order
-from app.views.widgets.labels import TextLabel
+from app.views.widgets.labels import TextLabel, describe
 from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
@@ -219,8 +219,7 @@ class SettingsWindow(Translated, OwnFindKey, SideWindow):
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Settings"))
-        self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setAccessibleName(self.tr("Search settings"))
+        describe(self.search, self.tr("Search"), self.tr("Search settings"))
         self.nothing.setText(self.tr("No results."))
         self.list.setAccessibleName(self.tr("Pages"))
         self.index.setAccessibleName(self.tr("Pages"))

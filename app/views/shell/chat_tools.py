@@ -73,8 +73,7 @@ class ToolLine(Translated, QWidget):
             about = " ".join((explained or self._tool.description).split())
             consent = never_asks_text() if self._tool.always or self._tool.in_chat else ""
             self._say(own or self._tool.name, tokens_text(self._tool.tokens), sentences(consent, about))
-            self.ask_again.setText(ask_again_text())
-            self.ask_again.setAccessibleName(labelled(self.name.text(), ask_again_text()))
+            self.ask_again.set_words(ask_again_text(), labelled(self.name.text(), ask_again_text()))
         elif self._server is not None:
             server = self._server
             is_known = bool(server.tools) or not server.id

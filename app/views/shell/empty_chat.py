@@ -178,8 +178,7 @@ class EmptyChat(Translated, QScrollArea):
         self.install_button.setVisible(pair is not None)
         if pair is not None:
             act, name = offer_act(pair)
-            self.install_button.setText(act)
-            self.install_button.setAccessibleName(name)
+            self.install_button.set_words(act, name)
             self.install_button.set_icon("download" if pair.missing else "")
         self.offer.setText(self.tr("Chat about anything") if self._has_model else self.tr("No model loaded"))
         self.offer_reason.setText(self._reason(pair))

@@ -24,7 +24,7 @@ from app.views.chats.trash_window import SHOW_ALL
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import plain_words, shortcut_text
 from app.views.widgets.arrange import arrange
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.panel import Panel
 from app.views.widgets.search_field import SearchField
@@ -199,8 +199,7 @@ class CommandPalette(Translated, Panel):
 
     def _retranslate(self) -> None:
         self.setAccessibleName(self.tr("Command palette"))
-        self.field.setPlaceholderText(self.tr("Search commands, chats, models and settings"))
-        self.field.setAccessibleName(self.tr("Command"))
+        describe(self.field, self.tr("Search commands, chats, models and settings"), self.tr("Command"))
         self.list.setAccessibleName(self.tr("Commands"))
         self.nothing.setText(self.tr("No results."))
 

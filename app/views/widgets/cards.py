@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QSizePolicy, QVB
 
 from app.theme import Theme
 from app.views.widgets.arrange import arrange
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
 
@@ -81,8 +81,7 @@ class Words:
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self.name.setText(name)
-        self.explanation.setText(explanation)
-        self.explanation.setVisible(bool(explanation))
+        say(self.explanation, explanation)
 
 
 class SettingRow(QWidget):
