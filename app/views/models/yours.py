@@ -227,15 +227,12 @@ class ModelRow(Card):
         return label
 
     def _actions(self) -> Flow:
-        row = Flow()
         library = self._models.library
         self.reveal_button = self._action("folder", self.tr("Show in folder"), reveal)
         self.template_button = self._action("file-text", self.tr("Chat template"), library.read_template)
         self.verify_button = self._verify_action()
         self.update_button = self._action("refresh-cw", self.tr("Check for update"), library.check_for_update)
         self.mend_button = self._action("download", self._mend_text(), library.mend)
-        for name in _MORE:
-            row.addWidget(getattr(self, name))
         self.template_button.setVisible(self.entry.about.template)
         self.mend_button.setVisible(bool(self._mend_text()))
         state = self.entry.upkeep.state
@@ -245,7 +242,7 @@ class ModelRow(Card):
         managed = self.entry.can_delete and bool(self.entry.repository)
         self.verify_button.setVisible(managed)
         self.update_button.setVisible(managed)
-        return row
+        return Flow(None, *(getattr(self, name) for name in _MORE))
 
     def _verify_action(self) -> PillButton:
         """Reading gigabytes takes a while: the same button ends it."""

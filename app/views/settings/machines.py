@@ -282,9 +282,7 @@ class PairingCard(Translated, Card):
         self._address_row = SettingRow(theme, self.address)
         self.code_row = SettingRow(theme, self.code)
         self.add(self._address_row, self.code_row)
-        foot = QWidget()
-        Flow(foot, self.pair, self.cancel)
-        arrange(self.column, foot, self.outcome)
+        arrange(self.column, Flow(None, self.pair, self.cancel), self.outcome)
         self.address.textEdited.connect(self._forget_others)
         for field in (self.address, self.code):
             field.setMinimumWidth(_FIELD_PX)
@@ -364,10 +362,7 @@ class PlanCard(Translated, Card):
         self._machine_row = SettingRow(theme, self.machine)
         self.mode_row = SettingRow(theme, self.asked_mode)
         self.add(self._model_row, self._machine_row, self.mode_row)
-        arrange(self.column, self.plan, self.mode)
-        foot = QWidget()
-        Flow(foot, self.run, self.alone)
-        self.column.addWidget(foot)
+        arrange(self.column, self.plan, self.mode, Flow(None, self.run, self.alone))
         for choice in (self.model, self.machine):
             choice.chosen.connect(self._ask)
         self.asked_mode.chosen.connect(machines.set_mode)

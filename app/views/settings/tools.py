@@ -206,8 +206,7 @@ class ServerCard(Translated, Card):
     def _arrange(self) -> None:
         for layout in (self._secret_column, self._offered):
             layout.setSpacing(8)
-        foot = QWidget()
-        Flow(foot, self.get_program, self.sign_in, self.restart, self.remove)
+        foot = Flow(None, self.get_program, self.sign_in, self.restart, self.remove)
         offers, last_words = ((fold, 0, Qt.AlignmentFlag.AlignLeft) for fold in (self.offers, self.last_words))
         arrange(self.column, self.head, self.place, self.fault, self._secret_column, spacing=8)
         arrange(self.column, offers, self._offered, last_words, self.stderr, foot)
@@ -436,9 +435,8 @@ class AddCard(Translated, Card):
         self.add_button = PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
         self._added: AddedServers | None = None
-        foot = QWidget()
-        Flow(foot).addWidget(self.add_button)
-        arrange(self.column, self.words.column, self.field, foot, self.outcome)
+        button = (self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(self.column, self.words.column, self.field, button, self.outcome)
         self.add_button.clicked.connect(self._add)
         self.field.textChanged.connect(self._on_edit)
         self._retranslate()

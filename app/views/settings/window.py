@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 from shiboken6 import isValid
 
 from app.controllers.chat_options import ChatOptions
@@ -30,6 +30,7 @@ from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
 from app.views.settings.tools import ToolsPage
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.flow import Flow
@@ -270,13 +271,9 @@ class ModelLinksPage(Translated, Page):
         self.buttons = {"yours": PillButton(theme), "find": PillButton(theme)}
         self._where = TextLabel(theme)
         card = Card(theme)
-        card.column.addWidget(self._where)
-        buttons = QWidget()
-        flow = Flow(buttons)
+        arrange(card.column, self._where, Flow(None, *self.buttons.values()))
         for tab, button in self.buttons.items():
-            flow.addWidget(button)
             button.clicked.connect(lambda _checked=False, tab=tab: show(tab))
-        card.column.addWidget(buttons)
         self.column.addWidget(card)
         self.end()
         self._retranslate()
