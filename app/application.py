@@ -31,7 +31,7 @@ from app.controllers.pair_loading import StarterPair
 from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings, as_setting
-from app.storage import OfAnotherVersion, Opened, Rescued, Storage, Stores
+from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, UnsentFile
 from app.storage.pair_records import PairRecords
 from app.system import updates
@@ -235,8 +235,8 @@ class Application(QObject):
     def _on_storage_refused(self, error: Exception) -> None:
         if self._is_ending:
             return
-        if isinstance(error, OfAnotherVersion):
-            start_notices.refuse_database_of_another_version(self.theme, self.window)
+        if isinstance(error, DatabaseTooNew):
+            start_notices.refuse_newer_database(self.theme, self.window)
             return
         self._offer_other_ways(partial(problem_text, self.storage.refusal(error)), self.open)
 

@@ -120,8 +120,12 @@ def words_by_name(value: Any) -> dict[str, str]:
 
 
 def how_to_think(value: Any) -> str | int:
-    """Off, an effort, or a limit in tokens."""
-    return whole(1, LONGEST_THINKING)(value) if type(value) is int else one_of("off", *Effort)(value)
+    """Off, an effort, or a limit in tokens. Earlier versions stored true or false, "free" or "short"."""
+    if isinstance(value, bool):
+        return "normal" if value else "off"
+    if type(value) is int:
+        return whole(1, LONGEST_THINKING)(value)
+    return one_of("off", *Effort)({"free": "normal", "short": "low"}.get(value, value))
 
 
 def flag(value: Any) -> bool:

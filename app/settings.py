@@ -328,7 +328,7 @@ class Settings(QObject):
     recent_commands = Option[tuple[str, ...]]((), texts)  # of the command palette, the last used first
     sidebar_visible = Option(True, flag)
     inspector_visible = Option(False, flag)
-    overlay = Option("off", one_of("off", "foreseen", "accepted"))
+    overlay = Option("off", one_of("off", "foreseen", "accepted", "corrections"))  # the last: an older version's "both"
     overlay_explained = Option(False, flag)  # the first reply has shown it once
     app_offered = Option(False, flag)  # to write a Hunch.app
 
@@ -408,16 +408,16 @@ class Settings(QObject):
     @property
     def hubs_with_token(self) -> tuple[str, ...]:
         """Scheme, host and port of each, the last one given comes last."""
-        return self._secrets.origins()
+        return self._secrets.origins(self.hub_endpoint)
 
     @property
     def server_key(self) -> str:
         """What programs must send to the server; "" where any may ask."""
-        return self._secrets.server_key()
+        return self._secrets.server_key(self.hub_endpoint)
 
     @server_key.setter
     def server_key(self, key: str) -> None:
-        self._secrets.keep_server_key(key)
+        self._secrets.keep_server_key(key, self.hub_endpoint)
         self._save_soon()
         self.changed.emit("server_key")
 

@@ -306,10 +306,6 @@
         <translation>別のモデルを読み込みました</translation>
     </message>
     <message>
-        <source>Your chats need another version of Hunch.</source>
-        <translation>チャットを開くには別のバージョンの Hunch が必要です。</translation>
-    </message>
-    <message>
         <source>Show Report</source>
         <translation>レポートを表示</translation>
     </message>
@@ -344,6 +340,10 @@
     <message>
         <source>Hunch quit unexpectedly. Your chats are safe.</source>
         <translation>Hunch が予期せず終了しました。チャットは無事です。</translation>
+    </message>
+    <message>
+        <source>Your chats need a newer Hunch.</source>
+        <translation>チャットを開くには、より新しい Hunch が必要です。</translation>
     </message>
     <message>
         <source>Close</source>

@@ -306,10 +306,6 @@
         <translation>다른 모델을 불러왔어요</translation>
     </message>
     <message>
-        <source>Your chats need another version of Hunch.</source>
-        <translation>채팅을 열려면 다른 버전의 Hunch가 필요해요.</translation>
-    </message>
-    <message>
         <source>Show Report</source>
         <translation>보고서 보기</translation>
     </message>
@@ -344,6 +340,10 @@
     <message>
         <source>Hunch quit unexpectedly. Your chats are safe.</source>
         <translation>Hunch가 예기치 않게 종료됐어요. 채팅은 안전해요.</translation>
+    </message>
+    <message>
+        <source>Your chats need a newer Hunch.</source>
+        <translation>채팅을 열려면 더 새로운 Hunch가 필요해요.</translation>
     </message>
     <message>
         <source>Close</source>

@@ -306,10 +306,6 @@
         <translation>已加载另一个模型</translation>
     </message>
     <message>
-        <source>Your chats need another version of Hunch.</source>
-        <translation>打开这些对话需要其他版本的 Hunch。</translation>
-    </message>
-    <message>
         <source>Show Report</source>
         <translation>显示报告</translation>
     </message>
@@ -344,6 +340,10 @@
     <message>
         <source>Hunch quit unexpectedly. Your chats are safe.</source>
         <translation>Hunch 意外退出。你的对话完好无损。</translation>
+    </message>
+    <message>
+        <source>Your chats need a newer Hunch.</source>
+        <translation>打开这些对话需要更新版本的 Hunch。</translation>
     </message>
     <message>
         <source>Close</source>

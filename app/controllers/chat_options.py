@@ -498,13 +498,14 @@ class ChatOptions(QObject):
 
 
 def _kept_of(new_chats: NewChats, settings: Settings) -> dict[int, dict[str, Any]]:
-    """The options of new chats that an earlier run has kept, by number."""
+    """The options of new chats that an earlier run has kept by number, and earlier versions without."""
     kept = settings.new_chat_options
     own = {name: dict(each) for name, each in kept.items() if name.isdecimal() and isinstance(each, dict)}
     found = {chat_id: own.pop(str(chat_id), {}) for chat_id in new_chats}
     if not new_chats.waiting:  # the one whose number was not kept, as nothing was to be sent in it
         for each in own.values():
             found[new_chats.latest] |= each
+    found[new_chats.latest] |= {name: value for name, value in kept.items() if not name.isdecimal()}
     return found
 
 

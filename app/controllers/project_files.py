@@ -41,6 +41,7 @@ from app.storage.project_files import (
     make_anew,
     open_files,
     reading,
+    rename_database,
     search_in,
 )
 from app.system.worker import JobThread, ask_once, ignore
@@ -157,6 +158,8 @@ class ProjectFilesController(QObject):
     def start(self, *, deletes: bool = True) -> None:
         """Know all places and go on reading. `deletes`: those whose project or chat is deleted."""
         if self._storage.keeps:
+            new = self.database(-self._storage.new_chats.latest)
+            self._changes.ask(partial(_rename_former, database_of(self._storage.path, 0), new), ignore, _warn)
             self._storage.count(_living, partial(self._sweep, deletes))
 
     def files(self, place: int) -> Files:
@@ -533,6 +536,12 @@ class ProjectFilesController(QObject):
         for place in places:
             if (files := self._opened.pop(place, None)) is not None:
                 files.close()
+
+
+def _rename_former(path: Path, to: Path) -> None:
+    """Earlier versions had this one for the chat without a message."""
+    if path.exists():
+        rename_database(path, to)
 
 
 def _living(stores: Stores) -> set[int]:

@@ -19,7 +19,7 @@ from app.storage.portable import PortableChat, PortableMessage, with_files
 from engine import open_plain
 
 FORMAT = "hunch.chats"
-VERSION = 2
+VERSION = 2  # 1: a message has "attachments" and no other parts
 _BEGIN = f'{{"format": "{FORMAT}"'.encode()
 
 MOST_PICTURE_BYTES = 150_000_000  # of one chat
@@ -149,7 +149,7 @@ def _messages(found: list[Any]) -> Iterator[PortableMessage]:
     """Raises ValueError, or Unreadable."""
     known: set[int] = set()
     for each in found:
-        values = checked(each, dict)
+        values = {"parts": checked(each, dict).get("attachments")} | each
         number = values.get("id")
         parent = values.get("parent")
         if type(number) is not int or number in known:

@@ -26,5 +26,5 @@ from app.storage.records import (
 )
 from app.storage.requests import Grouping, StoredRequest, Total
 from app.storage.rescue import Rescued
-from app.storage.schema import OfAnotherVersion
+from app.storage.schema import DatabaseTooNew
 from app.storage.storage import Opened, Storage, Stores

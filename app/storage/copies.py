@@ -154,8 +154,11 @@ def forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
     connection.executemany("DELETE FROM messages WHERE id = ?", [(number,) for number in purged.messages])
     connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
     connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])
-    connection.executemany("DELETE FROM unsent WHERE chat_id = ?", [(number,) for number in purged.chats])
-    connection.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if "unsent" in tables:  # absent in earlier versions
+        connection.executemany("DELETE FROM unsent WHERE chat_id = ?", [(number,) for number in purged.chats])
+    if "edits" in tables:
+        connection.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")
     connection.execute("COMMIT")
 
 

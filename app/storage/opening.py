@@ -1,6 +1,6 @@
 """Opening the SQLite file: finish an interrupted rescue, check, rescue, migrate.
 
-A database of another version is refused and not changed; a damaged one is rescued (see `rescue`).
+A database of a newer version is refused and not changed; a damaged one is rescued (see `rescue`).
 """
 
 from __future__ import annotations
@@ -145,16 +145,15 @@ def _has_no_fault(path: Path, end: float) -> bool:
         connection.execute(f"PRAGMA busy_timeout = {_OPENING_BUSY_MS}")
         connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
         version = schema.version_of(connection)
-        known = schema.versions()
-        is_known = version in (0, *known)
-        if not is_known and schema.noted_version(connection) == version:  # refused later
+        known = schema.newest_version()
+        if version > known and schema.noted_version(connection) == version:  # refused later
             return True
         # MEASURED: half a second for 200,000 messages; without its look at the indexes it takes a third of one.
         if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             return False
-        if not is_known:
-            return version > 0 and schema.noted_version(connection) not in known  # else the version number is damaged
-        if schema.schema_of(connection) != schema.expected_schema(version):
+        if version > known:
+            return schema.noted_version(connection) != known  # else the version number is damaged
+        if version < 0 or schema.schema_of(connection) != schema.expected_schema(version):
             return False
         if _ends_within_a_page(path, connection):
             return False

@@ -37,7 +37,7 @@ class PairRecord:
     gain: float | None = None  # speed-up over plain decoding
     weight: float = 1.0  # of the gain, in replies
     off: bool = False  # the user has turned drafting off for it
-    machine: str = ""  # that measured it
+    machine: str = ""  # that measured it; "" in older versions
 
     @property
     def loses(self) -> bool:
@@ -75,11 +75,11 @@ class PairRecords:
             _log.warning("what was measured of pairs cannot be read: %s", error.strerror)
             return
         self._is_read = True
-        self._records = stored | self._records
+        self._records = {self._key(*key.split("\n", 1)): each for key, each in stored.items()} | self._records
 
     def get(self, main: str, draft: str) -> PairRecord:
         record = self._records.get(self._key(main, draft), PairRecord())
-        return record if record.machine == self._machine else PairRecord(off=record.off)
+        return record if record.machine in ("", self._machine) else PairRecord(off=record.off)
 
     def put_gain(self, main: str, draft: str, gain: float) -> None:
         """Of a reply."""
@@ -104,8 +104,9 @@ class PairRecords:
         self._records[key] = replace(record, machine=self._machine)
         self._keep_all()
 
-    def _key(self, main: str, draft: str) -> str:
-        return f"{self._named(main)}\n{self._named(draft)}"
+    def _key(self, *folders: str) -> str:
+        """Of main model and draft. Earlier versions stored the folders of the app's own models, which may move."""
+        return "\n".join(map(self._named, folders))
 
     def try_again(self) -> None:
         """Retry a failed write."""

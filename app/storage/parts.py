@@ -116,7 +116,7 @@ class Attachment:
     digest: str = ""  # of a picture's file (see `pictures`)
     width: int = 0  # of a picture, in pixels
     height: int = 0
-    thumbnail: str = ""  # of a picture: a small JPEG, as base64
+    thumbnail: str = ""  # of a picture: a small JPEG, as base64; a square in those of older versions
 
     @property
     def is_picture(self) -> bool:

@@ -26,7 +26,7 @@ from engine import write_atomically
 _FOLDER = "pictures"
 _MOST_BYTES = 32 << 20
 _NAME = re.compile(r"[0-9a-f]{64}\.png(\.[0-9a-f]+\.new)?")  # ours, and what a kill has left of one
-_COLUMNS = (("messages", "parts"), ("unsent", "attachments"), ("edits", "attachments"))
+_COLUMNS = (("messages", "parts"), ("messages", "attachments"), ("unsent", "attachments"), ("edits", "attachments"))
 
 _log = logging.getLogger(__name__)
 
@@ -126,7 +126,10 @@ def _without(named: set[str], files: Iterable[Path]) -> list[Path]:
 
 
 def _named(rows: Callable[[str], Iterable[Any]]) -> set[str]:
-    """Digests in all rows, those in the Trash too."""
-    sql = "SELECT {0} FROM {1} WHERE instr({0}, '\"digest\"')"
-    found = (row[0] for table, column in _COLUMNS for row in rows(sql.format(column, table)))
-    return {digest for stored in found for digest in digests_in(stored)}
+    """Digests in all rows, those in the Trash too. Copies of earlier versions have other columns."""
+    named: set[str] = set()
+    for table, column in _COLUMNS:
+        if any(each[1] == column for each in rows(f"PRAGMA table_info({table})")):
+            sql = f"SELECT {column} FROM {table} WHERE instr({column}, '\"digest\"')"
+            named.update(*(digests_in(row[0]) for row in rows(sql)))
+    return named

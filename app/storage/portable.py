@@ -19,7 +19,7 @@ from typing import Any
 from app.storage.codec import as_json_object, as_text, as_time, exportable_object, object_to_json
 from app.storage.columns import COLUMNS, ROLES, insert_message
 from app.storage.database import Connection
-from app.storage.parts import Attachment, AttachmentKind, Attachments, Parts, of_kind
+from app.storage.parts import Attachment, AttachmentKind, Attachments, Call, Parts, Text, all_parts, of_kind
 from app.storage.project_files import MOST_CHARACTERS
 from app.storage.storage import Stores
 from app.storage.tree import Tree, read_tree
@@ -208,6 +208,9 @@ class _Here:
         """`parent`: the row here of the message that it follows in the file."""
         said = message.role, message.text
         found = self._first(self._placed[parent, *said]) or self._first(self._moved[said])
+        if found is None and of_kind(Call, message.parts):  # earlier versions left calls out, and joined the texts
+            texts = (each.text for each in of_kind(Text, all_parts(message)))
+            found = self._first(self._placed[parent, message.role, "\n\n".join(texts)])
         found = found or (self._by_time(message, parent) if message.created_at else None)
         if found is not None:
             self._given.add(found.number)

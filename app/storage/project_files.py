@@ -125,6 +125,12 @@ def delete_database(path: Path, suffixes: Iterable[str] = _SUFFIXES) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
+def rename_database(path: Path, to: Path) -> None:
+    for suffix in ("-wal", ""):  # the log is there while a thread reads
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(to.with_name(to.name + suffix))
+
+
 def copy_database(path: Path, to: Path) -> None:
     """Raises sqlite3.Error or OSError; nothing is there then."""
     with reading(path) as files:

@@ -193,7 +193,7 @@ def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> _Merge:
         try:
             with closing(sqlite3.connect(brought_up, isolation_level=None)) as connection:
                 schema.migrate(connection)
-        except (*_FAULTS, schema.OfAnotherVersion) as error:
+        except (*_FAULTS, schema.DatabaseTooNew) as error:
             if is_passing(error):
                 raise
             continue
@@ -241,10 +241,10 @@ class _Readable:
     @property
     def version(self) -> int:
         """Its schema version; the newest if it is invalid."""
-        known = schema.versions()
+        newest = schema.newest_version()
         found = self._read("SELECT value FROM notes WHERE name = 'version'") + self._read("PRAGMA user_version")
-        possible = {str(number): number for number in known}
-        return next((possible[str(value)] for (value,) in found if str(value) in possible), known[-1])
+        possible = {str(number): number for number in range(1, newest + 1)}
+        return next((possible[str(value)] for (value,) in found if str(value) in possible), newest)
 
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         """Rows that begin with their ids, each id once. A range of ids with a fault is halved.

@@ -1,11 +1,7 @@
-"""The tables of the database: a script in `migrations/` for each version, and migration of a file.
-
-Versions before the first script were never released, and are refused like those of a newer app.
-"""
+"""The tables of the database: one script in `migrations/` for each version, and migration of a file."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -15,18 +11,17 @@ from pathlib import Path
 
 from app.storage.copies import copies_before_migrations, copy_to
 
-_LAYOUT = re.compile(r"--.*|\s")
+_FIRST_WITH_NOTES = 3  # the version that brought the table
 
-Schema = dict[str, str]  # name of a table or index -> its SQL, without comments and spaces
-
-
-class OfAnotherVersion(Exception):
-    """The file was written by another version of the app."""
+Schema = dict[str, str]  # name of a table or index -> its SQL
 
 
-def versions() -> list[int]:
-    """That this one can read; the last is its own."""
-    return sorted(_scripts())
+class DatabaseTooNew(Exception):
+    """The file was written by a newer version of the app."""
+
+
+def newest_version() -> int:
+    return len(_scripts())
 
 
 def migrate(connection: sqlite3.Connection, to_version: int | None = None, file: Path | None = None) -> None:
@@ -34,21 +29,21 @@ def migrate(connection: sqlite3.Connection, to_version: int | None = None, file:
 
     `file`: the connection's file, which is copied first.
     """
-    scripts = _scripts()
-    wanted = to_version or max(scripts)
-    if version_of(connection) == wanted:
+    scripts = _scripts()[:to_version]
+    if version_of(connection) == len(scripts):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = version_of(connection)
-        if version and version not in scripts:
-            raise OfAnotherVersion(f"schema version {version}")
-        if 0 < version < wanted and file is not None:
-            _copy_before(file, wanted)
-        for number in [each for each in sorted(scripts) if version < each <= wanted]:
-            for statement in _statements(scripts[number]):
+        if version > len(scripts):
+            raise DatabaseTooNew(f"schema version {version}")
+        if 0 < version < len(scripts) and file is not None:
+            _copy_before(file, len(scripts))
+        for number, script in enumerate(scripts[version:], start=version + 1):
+            for statement in _statements(script):
                 connection.execute(statement)
-            connection.execute("INSERT OR REPLACE INTO notes VALUES ('version', ?)", (str(number),))
+            if number >= _FIRST_WITH_NOTES:
+                connection.execute("INSERT OR REPLACE INTO notes VALUES ('version', ?)", (str(number),))
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")
     except BaseException:
@@ -73,14 +68,14 @@ def noted_version(connection: sqlite3.Connection) -> int:
 
 def schema_of(connection: sqlite3.Connection) -> Schema:
     rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-    return {name: _LAYOUT.sub("", sql) for name, sql in rows}
+    return dict(rows.fetchall())
 
 
 @cache
 def expected_schema(version: int) -> Schema:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for number in [each for each in versions() if each <= version]:
-            connection.executescript(_scripts()[number])
+        for script in _scripts()[:version]:
+            connection.executescript(script)
         return schema_of(connection)
 
 
@@ -106,7 +101,7 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def _scripts() -> dict[int, str]:
-    """By version, with which the name of each begins."""
-    scripts = (each for each in (files("app.storage") / "migrations").iterdir() if each.name.endswith(".sql"))
-    return {int(each.name.partition("_")[0]): each.read_text(encoding="utf-8") for each in scripts}
+def _scripts() -> list[str]:
+    folder = files("app.storage") / "migrations"
+    scripts = sorted((each for each in folder.iterdir() if each.name.endswith(".sql")), key=lambda each: each.name)
+    return [script.read_text(encoding="utf-8") for script in scripts]

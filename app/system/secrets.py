@@ -54,6 +54,7 @@ class Secrets:
     def __init__(self, file: Path, find_keychain: Callable[[], Keychain | None] = lambda: None) -> None:
         self._file = file
         self._find_keychain = find_keychain
+        self._address: str | None = None  # the one in use when the first token was asked for
         self._stored: dict[str, str] | None = None  # by origin, the last one given comes last; None: not known
         self._is_unread = False  # the file could not be read
         self._keychain_is_read = False
@@ -67,22 +68,23 @@ class Secrets:
 
     def token_for(self, address: str) -> str:
         """The token; "" if there is none or it is invalid. Address "": the public hub."""
-        return self._known().get(origin_of(address), "")
+        return self._known(address).get(origin_of(address), "")
 
-    def server_key(self) -> str:
-        """The key that other programs must send; "" if none is needed."""
-        return self._known().get(_SERVER, "")
+    def server_key(self, address: str) -> str:
+        """The key that other programs must send; "" if none is needed. `address`: of the present hub."""
+        return self._known(address).get(_SERVER, "")
 
-    def keep_server_key(self, key: str) -> None:
+    def keep_server_key(self, key: str, address: str) -> None:
+        self._known(address)
         self.keep(key, _SERVER)
 
-    def origins(self) -> tuple[str, ...]:
-        """Origins with a token, the latest last."""
-        return tuple(each for each in self._known() if each != _SERVER and not each.startswith(_TOOL))
+    def origins(self, address: str) -> tuple[str, ...]:
+        """Origins with a token, the latest last. `address`: of the present hub."""
+        return tuple(each for each in self._known(address) if each != _SERVER and not each.startswith(_TOOL))
 
     def tool_secret(self, server_id: str, kind: str, name: str) -> str | None:
         """A value that a tool server gets; None if there is none."""
-        stored = self._known().get(f"{_TOOL}{server_id} {kind} {name}")
+        stored = self._known("").get(f"{_TOOL}{server_id} {kind} {name}")
         try:
             value = json.loads(stored or "null")
         except (ValueError, RecursionError):
@@ -110,7 +112,7 @@ class Secrets:
     def forget_tool(self, server_id: str, kind: str = "") -> None:
         """All that it gets, or what is of one kind."""
         prefix = f"{_TOOL}{server_id} {kind} " if kind else f"{_TOOL}{server_id} "
-        for each in [key for key in self._known() if key.startswith(prefix)]:
+        for each in [key for key in self._known("") if key.startswith(prefix)]:
             self.keep("", each)
 
     def keep(self, token: str, address: str) -> None:
@@ -121,7 +123,7 @@ class Secrets:
         origin = origin_of(address)
         if token and not _as_token(token, origin):  # the next start would not know it
             return
-        seen = self._given if self._is_unread else self._known()
+        seen = self._given if self._is_unread else self._known(address)
         if token or seen.get(origin):
             with self._lock:
                 self._give(origin, token)
@@ -157,7 +159,9 @@ class Secrets:
                 if descriptor >= 0:
                     os.close(descriptor)
 
-    def _known(self) -> dict[str, str]:
+    def _known(self, address: str) -> dict[str, str]:
+        if self._address is None:
+            self._address = address
         if self._stored is None:
             with suppress(OSError):
                 found = self._read()
@@ -167,10 +171,14 @@ class Secrets:
             return _merged(self._stored or {}, self._given)
 
     def _read(self) -> dict[str, str]:
-        """Read the stored tokens. Raises OSError if the file cannot be read."""
+        """Read the stored tokens. One without an origin, of an earlier version, belongs to the present address.
+
+        Raises OSError if the file cannot be read.
+        """
         filed = self._from_file().strip()
         chained = self._from_keychain().strip()
-        tokens = _as_tokens(chained) | _as_tokens(filed)
+        address = self._address or ""
+        tokens = _as_tokens(chained, address) | _as_tokens(filed, address)
         text = _as_text(tokens)
         is_odd = text != (filed or chained) or (filed and self._keychain is not None)
         if tokens and is_odd and not self._given:  # else it is about to be written
@@ -254,13 +262,13 @@ def _as_text(tokens: dict[str, str]) -> str:
     return json.dumps(tokens) if tokens else ""
 
 
-def _as_tokens(text: str) -> dict[str, str]:
+def _as_tokens(text: str, address: str) -> dict[str, str]:
     try:
         stored = json.loads(text)
     except (ValueError, RecursionError):
-        stored = None
-    found = stored.items() if isinstance(stored, dict) else ()
-    return {origin: token for origin, each in found if (token := _as_token(each, origin))}
+        stored = text
+    found = stored if isinstance(stored, dict) else {origin_of(address): text}
+    return {origin: token for origin, each in found.items() if (token := _as_token(each, origin))}
 
 
 def _as_token(stored: Any, origin: str) -> str:

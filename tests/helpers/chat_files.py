@@ -6,9 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText, Stores, schema
+from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText, Stores
 from engine import RequestStats
 
 PAGE_BYTES = 4096
@@ -35,15 +33,6 @@ def fill(path: Path, chats: int = 2, messages: int = 6, words: int = 20) -> froz
                 parent = _add(stores, chat_id, parent, text, number % 2 == 1)
                 texts.add(text)
     return frozenset(texts)
-
-
-def add_version(monkeypatch: pytest.MonkeyPatch) -> int:
-    """The app has another version of the tables from here on; returns its number."""
-    number = schema.versions()[-1] + 1
-    changes = "ALTER TABLE chats ADD COLUMN mood TEXT; CREATE TABLE moods (id INTEGER PRIMARY KEY);"
-    scripts = schema._scripts() | {number: f"{changes} UPDATE chats SET mood = 'calm';"}
-    monkeypatch.setattr(schema, "_scripts", lambda: scripts)
-    return number
 
 
 def _add(stores: Stores, chat_id: int, parent: int | None, text: str, is_reply: bool) -> int:

@@ -134,6 +134,10 @@ def test_a_chat_thinks_drafts_sees_and_takes_memory_as_it_says(harness: Controll
         ("normal", True, Effort.NORMAL, None),
         ("high", True, Effort.HIGH, None),
         (300, True, Effort.NORMAL, 300),
+        ("free", True, Effort.NORMAL, None),  # as earlier versions kept it
+        ("short", True, Effort.LOW, None),
+        (True, True, Effort.NORMAL, None),
+        (False, False, Effort.NORMAL, None),
     ):
         harness.controller.options.put(CHAT, "thinking", value)
         harness.say("One")

@@ -259,3 +259,6 @@ def test_it_is_kept_and_a_key_shows_and_hides_the_marks_that_were_chosen(app: Ap
     assert menu.overlay.has_corrections_in_sight
     menu.next.trigger()
     assert not banner.isVisible()
+
+    app.application.settings.overlay = "corrections"
+    assert app.window.overlay.mode is OverlayMode.ACCEPTED

@@ -98,7 +98,7 @@ def test_the_next_run_goes_on_and_forgets_what_has_no_project(tmp_path: Path, qt
         new_id = harness.chat.chat_id
         harness.change(lambda stores: stores.unsent.put(new_id, "Waits"))
         folder = harness.paths.data / "projects"
-        for key in ("1", "2", "chat-7000", f"chat-{new_id}"):
+        for key in ("1", "2", "chat-7000", "chat-0"):
             files = open_files(folder / f"{key}.db")
             files.add([tmp_path / "a.txt"])
             files.close()

@@ -292,11 +292,28 @@ def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCar
     assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
 
 
+def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) -> None:
+    token = Paths.for_user(tmp_path).hub_token
+    token.parent.mkdir(parents=True, exist_ok=True)
+    token.write_text("hf_secret", "utf-8")
+    with open_app(tmp_path, qtbot, put_settings={"hub_endpoint": "https://hub.example"}) as harness:
+        assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
+        harness.application.settings.save()
+    with open_app(tmp_path, qtbot) as harness:
+        window = harness.show_settings("advanced")
+        hub = window.advanced.hub
+        assert (hub.endpoint.text(), hub.token.text()) == ("https://hub.example", "hf_secret")
+        harness.store.hubs.clear()
+        hub.endpoint.setText("https://hub.example:8443")
+        hub.endpoint.editingFinished.emit()
+        assert set(harness.store.hubs) == {HubAccess("https://hub.example:8443")}
+
+
 @pytest.mark.expect_log("the file of the token cannot be read")
 def test_a_token_that_could_not_be_read_stays(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     token = Paths.for_user(tmp_path).hub_token
     token.parent.mkdir(parents=True, exist_ok=True)
-    token.write_text('{"https://huggingface.co": "hf_secret"}', "utf-8")
+    token.write_text("hf_secret", "utf-8")
 
     def refused(path: Path) -> BinaryIO:
         if path == token:

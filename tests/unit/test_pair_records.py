@@ -66,11 +66,19 @@ def test_what_another_machine_measured_is_not_told_but_what_was_turned_off_is(tm
     assert PairRecords(tmp_path / "pairs.json", HERE).get("/m", "/d") == PairRecord(1.2, off=True, machine=HERE)
 
 
+def test_what_an_older_version_measured_is_told(tmp_path: Path) -> None:
+    old = '{"/m\\n/d": {"gain": 1.5, "measured": [], "mode": "fixed", "tokens": 4, "tuned_gain": null, "off": true}}'
+    (tmp_path / "pairs.json").write_text(old)
+    assert PairRecords(tmp_path / "pairs.json", HERE).get("/m", "/d") == PairRecord(1.5, off=True)
+
+
 def test_the_choice_about_the_apps_own_pair_stays_when_an_update_moves_the_app(tmp_path: Path) -> None:
+    """Also one that an earlier version stored by its folders, from where the app was then."""
+
     def records(app: str) -> PairRecords:
         return PairRecords(tmp_path / "pairs.json", HERE, named=partial(as_setting, starter=Path(app) / "main"))
 
-    records("/old").put_off("/old/main", "/old/draft", off=True)
+    PairRecords(tmp_path / "pairs.json", HERE).put_off("/old/main", "/old/draft", off=True)
     records("/old").put_gain("/old/main", "/m", 1.5)
     assert records("/new").get("/new/main", "/new/draft").off
     assert records("/new").get("/new/main", "/m").gain == 1.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import logging
 import os
 import stat
@@ -70,7 +69,7 @@ def test_a_token_is_in_the_keychain_or_a_file_for_the_owner(file: Path, keychain
 
 
 def test_a_token_of_a_file_moves_into_the_keychain(file: Path) -> None:
-    file.write_text(f"{KEPT}\n")
+    file.write_text("hf_canary\n")
     keychain = MemoryKeychain()
     assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
     assert (file.exists(), list(keychain.kept.values())) == (False, [KEPT])
@@ -89,9 +88,8 @@ def test_a_locked_keychain_leaves_the_file_and_tells_nothing(file: Path, caplog:
 
 @pytest.mark.parametrize("text", ["hf\x00a", "a" * 1001, "토큰", "a\nb", ""])
 def test_what_is_no_token_is_none(file: Path, text: str) -> None:
-    for content in (text, json.dumps({HUB: text})):
-        file.write_text(content, encoding="utf-8")
-        assert Secrets(file).token_for(HUB) == ""
+    file.write_text(text, encoding="utf-8")
+    assert Secrets(file).token_for(HUB) == ""
 
 
 def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
@@ -106,17 +104,19 @@ def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
     elsewhere = ("http://hub.test", f"{HUB}:8443", "https://hub.test.evil", "https://evil@hub.tests", "", "hub.test")
     assert [kept.token_for(each) for each in elsewhere] == [""] * len(elsewhere)
     put(kept, "", HUB)
-    assert kept.origins() == ("https://other.test",)
+    assert kept.origins(HUB) == ("https://other.test",)
 
 
 def test_the_key_of_the_server_is_told_for_no_hub(file: Path) -> None:
+    """And an earlier version's token stays with the hub, whichever of both is asked for first."""
+    file.write_text("hf_canary\n")
     secrets = Secrets(file)
-    assert secrets.server_key() == ""
-    secrets.keep_server_key("hunch-key")
-    put(secrets, "hf_canary", HUB)
+    assert secrets.server_key(HUB) == ""
+    secrets.keep_server_key("hunch-key", HUB)
+    secrets.write()
     kept = Secrets(file)
-    assert (kept.server_key(), kept.token_for(HUB), kept.token_for("")) == ("hunch-key", "hf_canary", "")
-    assert kept.origins() == (HUB,)
+    assert (kept.server_key(HUB), kept.token_for(HUB), kept.token_for("")) == ("hunch-key", "hf_canary", "")
+    assert kept.origins(HUB) == (HUB,)
 
 
 @pytest.mark.expect_log("the file of the token cannot be read")
@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read_is_not_written_over(file: Path, monkeypatch:
     taking.write()
     assert Secrets(file).token_for(HUB) == "hf_canary"
     giving.write()
-    assert Secrets(file).origins() == (HUB, "https://other.test")
+    assert Secrets(file).origins(HUB) == (HUB, "https://other.test")
 
 
 @pytest.mark.parametrize("keychain", [None, MemoryKeychain()], ids=["none", "one"])
@@ -144,7 +144,7 @@ def test_what_another_process_has_written_stays(file: Path, keychain: MemoryKeyc
     one.keep_tool_secret("notes", "grant", "", "first")
     put(one, "", HUB)
     put(other, "hf_other", "https://other.test")
-    assert Secrets(file, lambda: keychain).origins() == ("https://other.test",)
+    assert Secrets(file, lambda: keychain).origins("") == ("https://other.test",)
 
     other.keep_tool_secret("notes", "grant", "", "not written yet")
     assert other.replace_tool_secret("notes", "grant", "first", "late") == "not written yet"
@@ -166,7 +166,7 @@ def test_a_keychain_that_is_locked_at_first_keeps_what_it_has(file: Path, unlock
     keychain.locked = unlocked == "after it is written"
     secrets.write()
     keychain.locked = False
-    assert Secrets(file, lambda: keychain).origins() == (HUB, "https://other.test")
+    assert Secrets(file, lambda: keychain).origins(HUB) == (HUB, "https://other.test")
     assert not file.exists()
 
 
@@ -178,7 +178,20 @@ def test_a_token_that_was_refused_is_written_with_the_next(file: Path) -> None:
             put(secrets, token, address)
     file.rmdir()
     secrets.write()
-    assert Secrets(file).origins() == (HUB, "https://other.test")
+    assert Secrets(file).origins(HUB) == (HUB, "https://other.test")
+
+
+@pytest.mark.parametrize("in_keychain", [False, True])
+def test_a_token_of_an_earlier_version_belongs_to_the_address_it_was_used_for(file: Path, in_keychain: bool) -> None:
+    keychain = MemoryKeychain()
+    if in_keychain:
+        keychain.kept["Hunch", "hub token"] = "hf_canary"
+    else:
+        file.write_text("hf_canary\n")
+    find = (lambda: keychain) if in_keychain else (lambda: None)
+    assert Secrets(file, find).token_for(HUB) == "hf_canary"
+    later = Secrets(file, find)
+    assert (later.token_for("https://other.test"), later.token_for(HUB)) == ("", "hf_canary")
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_unknown_keys_are_kept_for_the_version_that_knows_them(tmp_path: Path) -
 def test_a_mark_of_byte_order_in_front_is_no_damage(tmp_path: Path) -> None:
     """Some editors put one there."""
     (tmp_path / "settings.json").write_text('{"top_k": 4}', encoding="utf-8-sig")
-    (tmp_path / "hub_token").write_text('{"https://huggingface.co": "hf_token"}', encoding="utf-8-sig")
+    (tmp_path / "hub_token").write_text("hf_token", encoding="utf-8-sig")
     settings = make(tmp_path)
     assert (settings.top_k, settings.hub_token, settings.file.set_aside) == (4, "hf_token", "")
 

@@ -18,16 +18,17 @@ import pytest
 from app.storage import (
     ChatStore,
     Database,
+    DatabaseTooNew,
     MessageStore,
     NotOpened,
-    OfAnotherVersion,
+    ReplyStatus,
     Stores,
     copies,
     schema,
 )
 from app.storage.database import Reason, reason_of
 from app.words.notices_for_errors import notice_for
-from tests.helpers.chat_files import PAGE_BYTES, add_version, fill
+from tests.helpers.chat_files import PAGE_BYTES, fill
 
 DAMAGED = pytest.mark.expect_log("the database was damaged")
 
@@ -63,10 +64,11 @@ def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.Monk
     fill(path, chats=3, messages=40, words=200)
     earlier = path.with_name("chats-before-v2.db")
     earlier.touch()
-    version = add_version(monkeypatch)
+    scripts = [*schema._scripts(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
+    monkeypatch.setattr(schema, "_scripts", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
-    with closing(sqlite3.connect(path.with_name(f"chats-before-v{version}.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(scripts)}.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
     assert not earlier.exists(), "one such copy is enough"
 
@@ -76,43 +78,77 @@ def test_a_copy_that_cannot_be_deleted_does_not_stop_the_next_migration(
 ) -> None:
     fill(path, chats=1, messages=2, words=2)
     path.with_name("chats-before-v2.db").mkdir()
-    add_version(monkeypatch)
+    scripts = [*schema._scripts(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
+    monkeypatch.setattr(schema, "_scripts", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
         assert database.rescued is None
 
 
-@pytest.mark.parametrize("ends_after", range(3))
-def test_a_migration_that_is_cut_begins_anew(path: Path, monkeypatch: pytest.MonkeyPatch, ends_after: int) -> None:
-    """What a kill leaves is what SQLite has not committed."""
-    fill(path)
-    version = add_version(monkeypatch)
+# What version 1 wrote in its two columns, and the one status that it has become; the last is from a version to come.
+_VERSION_1 = [
+    ("done", "stop", ReplyStatus.DONE),
+    ("done", None, ReplyStatus.DONE),
+    ("done", "length", ReplyStatus.LENGTH),
+    ("done", "context", ReplyStatus.CONTEXT),
+    ("done", "memory", ReplyStatus.MEMORY),
+    ("stopped", "cancelled", ReplyStatus.STOPPED),
+    ("interrupted", None, ReplyStatus.INTERRUPTED),
+    ("failed", None, ReplyStatus.FAILED),
+    ("streaming", None, ReplyStatus.STREAMING),
+    ("from another version", None, ReplyStatus.DONE),
+]
 
-    def cut(script: str) -> Iterator[str]:
-        yield from list(statements(script))[:ends_after]
-        raise KeyboardInterrupt
 
-    with monkeypatch.context() as killed:
-        statements = schema._statements
-        killed.setattr(schema, "_statements", cut)
-        with pytest.raises(KeyboardInterrupt):
-            Database(path)
-    with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute("PRAGMA user_version").fetchone() == (version - 1,)
+def write_version_1(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        schema.migrate(raw, 1)
+        raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
+        for number, (status, finish, _) in enumerate(_VERSION_1, start=1):
+            raw.execute(
+                "INSERT INTO messages (chat_id, role, text, status, finish, created_at)"
+                " VALUES (1, 'assistant', ?, ?, ?, 1)",
+                (f"reply {number} " + "text " * 400, status, finish),
+            )
+
+
+def statuses(database: Database) -> list[ReplyStatus | None]:
+    messages = MessageStore(database, ChatStore(database))
+    found = [messages.message(number) for number in range(1, len(_VERSION_1) + 1)]
+    return [None if message is None else message.status for message in found]
+
+
+def test_every_status_of_version_1_is_read(path: Path) -> None:
+    write_version_1(path)
     with closing(Database(path)) as database:
-        assert [row["mood"] for row in database.rows("SELECT mood FROM chats")] == ["calm"] * 2
-        assert database.rescued is None
+        assert statuses(database) == [status for _, _, status in _VERSION_1]
+    with closing(sqlite3.connect(path.with_name(f"chats-before-v{schema.newest_version()}.db"))) as copy:
+        assert copy.execute("SELECT count(*) FROM messages WHERE finish = 'length'").fetchone()[0] == 1
+
+
+@DAMAGED
+def test_a_damaged_file_of_version_1_is_rescued_with_its_statuses(path: Path) -> None:
+    write_version_1(path)
+    with path.open("r+b") as file:  # the index is broken, the tables are whole
+        with closing(sqlite3.connect(path)) as raw:
+            page = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages_by_parent'").fetchone()[0]
+        file.seek((page - 1) * PAGE_BYTES)
+        file.write(b"\xff" * PAGE_BYTES)
+    with closing(Database(path)) as database:
+        assert database.rescued is not None
+        assert database.rescued.saved_messages == len(_VERSION_1)
+        assert statuses(database) == [status for _, _, status in _VERSION_1]
 
 
 def test_who_opens_a_file_that_is_being_migrated_waits_for_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As two processes do. Without waiting, one would do again what the other has done meanwhile."""
-    fill(path)
-    add_version(monkeypatch)
+    write_version_1(path)
     copy_to, opened = copies.copy_to, list[int]()
 
     def open_it() -> None:
         with closing(Database(path)) as database:
-            opened.append(len(database.rows("SELECT mood FROM chats")))
+            opened.append(len(statuses(database)))
 
     other = threading.Thread(target=open_it)
 
@@ -125,32 +161,34 @@ def test_who_opens_a_file_that_is_being_migrated_waits_for_it(path: Path, monkey
     monkeypatch.setattr(schema, "copy_to", copy_slowly)
     with closing(Database(path)) as database:
         other.join()
-        assert (opened, database.rescued, len(database.rows("SELECT mood FROM chats"))) == ([2], None, 2)
+        assert (opened, database.rescued, len(statuses(database))) == ([len(_VERSION_1)], None, len(_VERSION_1))
 
 
 @DAMAGED
-def test_a_rescue_keeps_what_each_version_brought(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of chats that an older version wrote, whose rows are shorter than the others."""
-    fill(path, messages=1)
-    add_version(monkeypatch)
+def test_a_rescue_keeps_what_version_4_brought(path: Path) -> None:
+    """Also of a chat that an older version wrote, whose rows are shorter than the others."""
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        schema.migrate(raw, 3)
+        raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
+        raw.execute("INSERT INTO messages (chat_id, role, text, created_at) VALUES (1, 'user', 'old words', 1)")
     with closing(Database(path)) as database:
         database.execute("INSERT INTO folders (name, created_at) VALUES ('Work', 2)")
-        chat = "INSERT INTO chats (created_at, updated_at, folder_id, options, mood) VALUES (3, 3, 1, '{}', '')"
+        chat = "INSERT INTO chats (title, created_at, updated_at, folder_id, options) VALUES ('new', 3, 3, 1, '{}')"
         database.execute(chat)
-        words = "INSERT INTO messages (chat_id, role, text, created_at, parts) VALUES (3, 'user', 'new', 3, '[]')"
+        words = "INSERT INTO messages (chat_id, role, text, created_at, parts) VALUES (2, 'user', 'new', 3, '[]')"
         database.execute(words)
         root = "SELECT rootpage FROM sqlite_master WHERE name = 'messages_by_parent'"
         page = database.rows(root)[0]["rootpage"]
-    with path.open("r+b") as file:  # the index is broken, the tables are whole
+    with path.open("r+b") as file:
         file.seek((page - 1) * PAGE_BYTES)
         file.write(b"\xff" * PAGE_BYTES)
     with closing(Database(path)) as database:
         assert database.rescued is not None
-        assert database.rescued.saved_messages == 3
-        chats = database.rows("SELECT folder_id, options, mood FROM chats ORDER BY id")
-        assert [tuple(row) for row in chats] == [(None, None, "calm"), (None, None, "calm"), (1, "{}", "")]
-        messages = database.rows("SELECT parts FROM messages ORDER BY id")
-        assert [row["parts"] for row in messages] == [None, None, "[]"]
+        chats = database.rows("SELECT title, folder_id, options FROM chats ORDER BY id")
+        assert [tuple(row) for row in chats] == [("old", None, None), ("new", 1, "{}")]
+        messages = database.rows("SELECT text, parts FROM messages ORDER BY id")
+        assert [tuple(row) for row in messages] == [("old words", None), ("new", "[]")]
         assert [row["name"] for row in database.rows("SELECT name FROM folders")] == ["Work"]
 
 
@@ -196,23 +234,20 @@ def test_a_change_by_itself_is_on_disk_also_after_text_was_saved(database: Datab
     assert flushed[0] == 1
 
 
-@pytest.mark.parametrize("version", [9, 99])
-def test_a_file_of_another_version_is_refused_also_where_this_one_takes_it_for_damaged(
-    tmp_path: Path, version: int
-) -> None:
+def test_a_file_of_a_newer_version_is_refused_also_where_this_one_takes_it_for_damaged(tmp_path: Path) -> None:
     path = tmp_path / "chats.db"
     Database(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as later:
         later.execute("CREATE TABLE moods (mood NOT NULL)")
         later.execute("INSERT INTO moods VALUES (1)")
-        later.execute("UPDATE notes SET value = ? WHERE name = 'version'", (str(version),))
-        later.execute(f"PRAGMA user_version = {version}")
+        later.execute("UPDATE notes SET value = '99' WHERE name = 'version'")
+        later.execute("PRAGMA user_version = 99")
         later.execute("PRAGMA writable_schema = ON")
         later.execute(
             "UPDATE sqlite_schema SET sql = 'CREATE TABLE moods (mood NOT NULL, of NOT NULL)' WHERE name = 'moods'"
         )
     before = path.read_bytes()
-    with pytest.raises(OfAnotherVersion, match=f"schema version {version}"):
+    with pytest.raises(DatabaseTooNew, match="schema version 99"):
         Database(path)
     assert (path.read_bytes(), list(tmp_path.glob("chats-*"))) == (before, [])
 

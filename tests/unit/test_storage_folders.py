@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import date
+from pathlib import Path
 
 import pytest
 
-from app.storage import Project, Stores, portable
+from app.storage import Database, Project, Stores, portable
 from app.storage.codec import LONGEST_TITLE
+from app.storage.schema import migrate, newest_version
 from app.view_models.conversation_rows import FolderTree, rows_of
 
 
@@ -233,3 +237,14 @@ def test_a_folder_is_a_project_and_its_deletion_takes_neither_its_instructions_n
     stores.database.execute("UPDATE folders SET instructions = 7, options = '[' WHERE id = ?", (folder,))
     assert stores.folders.project(folder) == Project("7")
     assert stores.folders.project(77) is None
+
+
+@pytest.mark.parametrize("version", range(4, newest_version()))
+def test_a_folder_of_an_earlier_version_is_a_project_without_anything(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "chats.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        migrate(raw, version)
+        raw.execute("INSERT INTO folders (name, created_at) VALUES ('Tea', 1.0)")
+    with closing(Database(path)) as database:
+        (folder,) = Stores(database).folders.all()
+        assert (folder.name, Stores(database).folders.project(folder.id)) == ("Tea", Project())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from app.portable import own
 from app.portable.markdown import markdown_of
-from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, portable
+from app.storage import Attachment, AttachmentKind, Database, ReplyText, Stores, opening, portable, schema
 from app.storage.consents import Consent
 from app.storage.left_words import Left, LeftWords
 from app.storage.parts import (
@@ -273,6 +275,75 @@ def test_values_of_the_wrong_kind_are_the_usual_ones() -> None:
     ]
     nothing = Attachment("", AttachmentKind.TEXT, "", 0)
     assert parts_from_json(json.dumps(odd)) == (Result("", "", "17"), Thinking("x"), nothing)
+
+
+def test_a_file_of_an_earlier_version_is_read_with_its_attachments() -> None:
+    attached = {"name": "a.md", "kind": "text", "text": "three ducks", "size_bytes": 11, "tokens": 0}
+    message = {"id": 1, "parent": None, "role": "user", "text": "How many?", "attachments": [attached]}
+    (read,) = own.chat_of({"id": "x:1", "title": "T", "messages": [message]}).messages
+    assert read.parts == (FILE,)
+    own.check_head({"version": 1})
+
+
+def write_version(path: Path, version: int) -> None:
+    """As that version of the app left it, with what it knew of."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        schema.migrate(raw, version)
+        raw.execute("INSERT INTO chats (title, created_at, updated_at, leaf_id) VALUES ('old', 1, 1, 2)")
+        words = "INSERT INTO messages (chat_id, parent_id, role, text, created_at) VALUES (1, ?, ?, ?, 1)"
+        raw.execute(words, (None, "user", "How many?"))
+        raw.execute(words, (1, "assistant", "Three."))
+        if version >= 4:
+            attached = '[{"name": "a.md", "kind": "text", "text": "three ducks", "size_bytes": 11, "tokens": 0}]'
+            column = "attachments" if version < 8 else "parts"
+            raw.execute(f"UPDATE messages SET {column} = ? WHERE id = 1", (attached,))
+
+
+@pytest.mark.parametrize("version", range(1, 10))
+def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "chats.db"
+    write_version(path, version)
+    with closing(Database(path)) as database:
+        stores = Stores(database)
+        assert database.rescued is None
+        files: Parts = (FILE,) if version >= 4 else ()
+        assert [all_parts(each) for each in stores.messages.branch(2)] == [
+            (*files, Text("How many?")),
+            (Text("Three."),),
+        ]
+        assert bool(stores.chats.find("ducks")) is bool(files)
+        number = stores.messages.insert(1, 2, MessageRole.USER, "Sure?", (FILE,))
+        assert stored(stores, number) == (FILE, Text("Sure?"))
+        assert [row[0] for row in database.rows("PRAGMA integrity_check")] == ["ok"]
+    assert opening.is_sound(path)
+
+
+@pytest.mark.parametrize("version", range(1, 10))
+def test_a_migration_that_is_cut_begins_anew(tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kill leaves is what SQLite has not committed."""
+    path = tmp_path / "chats.db"
+    write_version(path, version)
+    statements = schema._statements
+    count = sum(len(list(statements(script))) for script in schema._scripts()[version:])
+    for ends_after in range(count):
+        left = ends_after
+
+        def cut(script: str) -> Iterator[str]:
+            nonlocal left
+            for statement in statements(script):
+                if not left:
+                    raise KeyboardInterrupt
+                left -= 1
+                yield statement
+
+        monkeypatch.setattr(schema, "_statements", cut)
+        with pytest.raises(KeyboardInterrupt):
+            Database(path)
+        with closing(sqlite3.connect(path)) as raw:
+            assert raw.execute("PRAGMA user_version").fetchone() == (version,)
+    monkeypatch.setattr(schema, "_statements", statements)
+    with closing(Database(path)) as database:
+        assert [each.text for each in Stores(database).messages.branch(2)] == ["How many?", "Three."]
 
 
 def test_names_of_tools_are_no_html_in_markdown() -> None:

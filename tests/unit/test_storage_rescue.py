@@ -17,7 +17,7 @@ from app.storage.copies import copies_of, copy_if_due
 from app.storage.opening import is_sound
 from app.storage.search_index import index_path, open_index
 from engine import MessageRole
-from tests.helpers.chat_files import PAGE_BYTES, SECRET, add_version, fill, look, wipe
+from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, wipe
 
 pytestmark = pytest.mark.expect_log("the database was damaged")
 
@@ -225,12 +225,21 @@ def test_a_damaged_copy_is_passed_over_for_the_one_before_it(tmp_path: Path) -> 
     assert look(path).texts == texts
 
 
-def test_a_copy_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "chats.db"
     texts = fill(path)
     copy_if_due(path)
     (copy,) = copies_of(path)
-    add_version(monkeypatch)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as raw:
+        raw.execute("ALTER TABLE messages RENAME COLUMN parts TO attachments")
+        raw.execute("ALTER TABLE edits DROP COLUMN attachments")
+        raw.execute("DROP TABLE consents")
+        raw.execute("DROP INDEX messages_pinned")
+        for column in ("reads_from", "pinned"):
+            raw.execute(f"ALTER TABLE messages DROP COLUMN {column}")
+        for column in ("instructions", "options"):
+            raw.execute(f"ALTER TABLE folders DROP COLUMN {column}")
+        raw.execute("PRAGMA user_version = 6")
     before = copy.read_bytes()
     garbage(path)
     assert look(path).texts == texts

@@ -117,7 +117,7 @@ def test_secrets_are_in_the_keychain_and_are_no_hubs(tmp_path: Path) -> None:
     servers.write()
     assert "of the server" in next(iter(keychain.kept.values()))
     assert not (tmp_path / "hub_token").exists()
-    assert Secrets(tmp_path / "hub_token", lambda: keychain).origins() == ("https://hub.example",)
+    assert Secrets(tmp_path / "hub_token", lambda: keychain).origins("") == ("https://hub.example",)
 
 
 def test_a_value_that_is_missing_is_named(tmp_path: Path) -> None:

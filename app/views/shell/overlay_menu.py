@@ -69,7 +69,8 @@ class OverlayMenu(QObject):
 
     @property
     def mode(self) -> OverlayMode:
-        return OverlayMode(self._settings.overlay)
+        kept = self._settings.overlay
+        return OverlayMode.ACCEPTED if kept == "corrections" else OverlayMode(kept)
 
     def choose(self, mode: OverlayMode) -> None:
         self._settings.overlay = str(mode)

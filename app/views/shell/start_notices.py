@@ -73,8 +73,8 @@ def show(
         banner.show_warning(left_out, behind=True)
 
 
-def refuse_database_of_another_version(theme: Theme, window: QWidget) -> None:
-    sentence = QCoreApplication.translate("Application", "Your chats need another version of Hunch.")
+def refuse_newer_database(theme: Theme, window: QWidget) -> None:
+    sentence = QCoreApplication.translate("Application", "Your chats need a newer Hunch.")
     act = QCoreApplication.translate("Application", "Close")
     dialog = Dialog(theme, window, lambda: DialogText(APP_NAME, sentence, act=act))
     dialog.finished.connect(window.close)
