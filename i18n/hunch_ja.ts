@@ -1426,12 +1426,9 @@
         <translation>より良い回答を得るには？</translation>
     </message>
     <message>
-        <source>Install both</source>
-        <translation>両方インストール</translation>
-    </message>
-    <message>
-        <source>Use both</source>
-        <translation>両方使う</translation>
+        <source>The starter pair only knows Hunch. %1: %2.</source>
+        <comment>Install a model</comment>
+        <translation>スターターペアが知っているのは Hunch のことだけです。%1：%2。</translation>
     </message>
     <message>
         <source>No model loaded</source>
@@ -1446,24 +1443,12 @@
         <translation>どんな話題でも話せます</translation>
     </message>
     <message>
-        <source>Use %1 and its draft</source>
-        <translation>%1 とそのドラフトを使う</translation>
-    </message>
-    <message>
         <source>%1 and its draft are installed.</source>
         <translation>%1 とそのドラフトがインストールされました。</translation>
     </message>
     <message>
-        <source>Install %1 and its draft</source>
-        <translation>%1 とそのドラフトをインストール</translation>
-    </message>
-    <message>
         <source>The starter pair only knows Hunch. Install a larger model.</source>
         <translation>スターターペアが知っているのは Hunch のことだけです。より大きなモデルをインストールしてください。</translation>
-    </message>
-    <message>
-        <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトをインストールしてください：%2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -4344,6 +4329,10 @@
         <translation>モデルのページを開く</translation>
     </message>
     <message>
+        <source>Read the rest on the model page</source>
+        <translation>続きをモデルのページで読む</translation>
+    </message>
+    <message>
         <source>Installed files</source>
         <translation>インストールされるファイル</translation>
     </message>
@@ -4682,6 +4671,26 @@
         <translation>ダウンロード中</translation>
     </message>
     <message>
+        <source>Use %1 and its draft</source>
+        <translation>%1 とそのドラフトを使う</translation>
+    </message>
+    <message>
+        <source>Use both</source>
+        <translation>両方使う</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>%1 とそのドラフトをインストール</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>両方インストール</translation>
+    </message>
+    <message>
+        <source>Install %1</source>
+        <translation>%1 をインストール</translation>
+    </message>
+    <message>
         <source>about %1 to download</source>
         <translation>ダウンロード 約 %1</translation>
     </message>
@@ -4763,22 +4772,6 @@
     <message>
         <source>In use</source>
         <translation>使用中</translation>
-    </message>
-    <message>
-        <source>Install both</source>
-        <translation>両方インストール</translation>
-    </message>
-    <message>
-        <source>Use both</source>
-        <translation>両方使う</translation>
-    </message>
-    <message>
-        <source>Install %1 and its draft</source>
-        <translation>%1 とそのドラフトをインストール</translation>
-    </message>
-    <message>
-        <source>Use %1 and its draft</source>
-        <translation>%1 とそのドラフトを使う</translation>
     </message>
     <message>
         <source>draft: %1</source>

@@ -1426,12 +1426,9 @@
         <translation>더 좋은 답변을 얻으려면?</translation>
     </message>
     <message>
-        <source>Install both</source>
-        <translation>둘 다 설치</translation>
-    </message>
-    <message>
-        <source>Use both</source>
-        <translation>둘 다 사용</translation>
+        <source>The starter pair only knows Hunch. %1: %2.</source>
+        <comment>Install a model</comment>
+        <translation>기본 모델은 Hunch만 알아요. %1: %2.</translation>
     </message>
     <message>
         <source>No model loaded</source>
@@ -1446,24 +1443,12 @@
         <translation>무엇이든 이야기해 보세요</translation>
     </message>
     <message>
-        <source>Use %1 and its draft</source>
-        <translation>%1 모델과 초안 모델 사용</translation>
-    </message>
-    <message>
         <source>%1 and its draft are installed.</source>
         <translation>%1 모델과 초안 모델이 설치됐어요.</translation>
     </message>
     <message>
-        <source>Install %1 and its draft</source>
-        <translation>%1 모델과 초안 모델 설치</translation>
-    </message>
-    <message>
         <source>The starter pair only knows Hunch. Install a larger model.</source>
         <translation>기본 모델은 Hunch만 알아요. 더 큰 모델을 설치하세요.</translation>
-    </message>
-    <message>
-        <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
-        <translation>기본 모델은 Hunch만 알아요. %1 모델과 초안 모델을 설치하세요: %2.</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -4344,6 +4329,10 @@
         <translation>모델 페이지 열기</translation>
     </message>
     <message>
+        <source>Read the rest on the model page</source>
+        <translation>모델 페이지에서 나머지 읽기</translation>
+    </message>
+    <message>
         <source>Installed files</source>
         <translation>설치되는 파일</translation>
     </message>
@@ -4682,6 +4671,26 @@
         <translation>다운로드 중</translation>
     </message>
     <message>
+        <source>Use %1 and its draft</source>
+        <translation>%1 모델과 초안 모델 사용</translation>
+    </message>
+    <message>
+        <source>Use both</source>
+        <translation>둘 다 사용</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>%1 모델과 초안 모델 설치</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>둘 다 설치</translation>
+    </message>
+    <message>
+        <source>Install %1</source>
+        <translation>%1 설치</translation>
+    </message>
+    <message>
         <source>about %1 to download</source>
         <translation>다운로드 약 %1</translation>
     </message>
@@ -4763,22 +4772,6 @@
     <message>
         <source>In use</source>
         <translation>사용 중</translation>
-    </message>
-    <message>
-        <source>Install both</source>
-        <translation>둘 다 설치</translation>
-    </message>
-    <message>
-        <source>Use both</source>
-        <translation>둘 다 사용</translation>
-    </message>
-    <message>
-        <source>Install %1 and its draft</source>
-        <translation>%1 모델과 초안 모델 설치</translation>
-    </message>
-    <message>
-        <source>Use %1 and its draft</source>
-        <translation>%1 모델과 초안 모델 사용</translation>
     </message>
     <message>
         <source>draft: %1</source>

@@ -1426,12 +1426,9 @@
         <translation>怎样得到更好的回答？</translation>
     </message>
     <message>
-        <source>Install both</source>
-        <translation>全部安装</translation>
-    </message>
-    <message>
-        <source>Use both</source>
-        <translation>一起使用</translation>
+        <source>The starter pair only knows Hunch. %1: %2.</source>
+        <comment>Install a model</comment>
+        <translation>入门模型只了解 Hunch。%1：%2。</translation>
     </message>
     <message>
         <source>No model loaded</source>
@@ -1446,24 +1443,12 @@
         <translation>畅聊任何话题</translation>
     </message>
     <message>
-        <source>Use %1 and its draft</source>
-        <translation>使用 %1 及其草稿模型</translation>
-    </message>
-    <message>
         <source>%1 and its draft are installed.</source>
         <translation>%1 及其草稿模型已安装。</translation>
     </message>
     <message>
-        <source>Install %1 and its draft</source>
-        <translation>安装 %1 及其草稿模型</translation>
-    </message>
-    <message>
         <source>The starter pair only knows Hunch. Install a larger model.</source>
         <translation>入门模型只了解 Hunch。请安装更大的模型。</translation>
-    </message>
-    <message>
-        <source>The starter pair only knows Hunch. Install %1 and its draft: %2.</source>
-        <translation>入门模型只了解 Hunch。请安装 %1 及其草稿模型：%2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -4344,6 +4329,10 @@
         <translation>打开模型页面</translation>
     </message>
     <message>
+        <source>Read the rest on the model page</source>
+        <translation>在模型页面上阅读其余内容</translation>
+    </message>
+    <message>
         <source>Installed files</source>
         <translation>将安装的文件</translation>
     </message>
@@ -4682,6 +4671,26 @@
         <translation>正在下载</translation>
     </message>
     <message>
+        <source>Use %1 and its draft</source>
+        <translation>使用 %1 及其草稿模型</translation>
+    </message>
+    <message>
+        <source>Use both</source>
+        <translation>一起使用</translation>
+    </message>
+    <message>
+        <source>Install %1 and its draft</source>
+        <translation>安装 %1 及其草稿模型</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>全部安装</translation>
+    </message>
+    <message>
+        <source>Install %1</source>
+        <translation>安装 %1</translation>
+    </message>
+    <message>
         <source>about %1 to download</source>
         <translation>需下载约 %1</translation>
     </message>
@@ -4763,22 +4772,6 @@
     <message>
         <source>In use</source>
         <translation>使用中</translation>
-    </message>
-    <message>
-        <source>Install both</source>
-        <translation>全部安装</translation>
-    </message>
-    <message>
-        <source>Use both</source>
-        <translation>一起使用</translation>
-    </message>
-    <message>
-        <source>Install %1 and its draft</source>
-        <translation>安装 %1 及其草稿模型</translation>
-    </message>
-    <message>
-        <source>Use %1 and its draft</source>
-        <translation>使用 %1 及其草稿模型</translation>
     </message>
     <message>
         <source>draft: %1</source>

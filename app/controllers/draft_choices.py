@@ -211,6 +211,6 @@ def _offer(pair: CatalogPair, here: set[str]) -> PairOffer:
         drafter=pair.draft.kind,
         download_bytes=sum(half.download_bytes for half in missing),
         fit=pair.fit,
-        installed=not missing,
+        missing=tuple(half.repository for half in missing),
         sees=pair.main.sees,
     )

@@ -388,9 +388,12 @@ class ModelController(PairLoading):
         self.choose_pair(main, draft)
         self.chat_wanted.emit()
 
-    def use_offer(self, offer: PairOffer) -> None:
-        """Use an installed pair of the catalog."""
-        self.use_pair(self.discover.folder_of(offer.main), self.discover.folder_of(offer.draft))
+    def take_offer(self, offer: PairOffer) -> None:
+        """Use a pair of the catalog, or install what of it is missing."""
+        if offer.missing:
+            self.install_pair(offer.main, offer.draft)
+        else:
+            self.use_pair(self.discover.folder_of(offer.main), self.discover.folder_of(offer.draft))
 
     def delete(self, folder: str) -> None:
         if folder == self._requested.main_folder and self.busy:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 
-from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextTable
+from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextTable, QTextTableCell
 
 from app.markup.block import LIST, QUOTE
 from app.markup.document import CODE, HEADING, INSIDE, MARKER, NOTE, OBJECT, RULE
@@ -49,8 +49,8 @@ def table_of(document: QTextDocument) -> QTextTable | None:
 def plain_text(document: QTextDocument, start: int, end: int) -> str:
     table = table_of(document)
     if table is not None:
-        rows = _rows(table, start, end)
-        return "\n".join("\t".join("".join(map(_plain, cell)) for cell in row) for _, row in rows)
+        rows = ((_cell_runs(cell, start, end) for cell in cells) for cells in _reached(table, start, end))
+        return "\n".join("\t".join("".join(map(_plain, runs)) for runs in row) for row in rows)
     result: list[str] = []
     for block, runs in _blocks(document, start, end):
         if result and not goes_on(block):
@@ -100,18 +100,16 @@ def _blocks(document: QTextDocument, start: int, end: int) -> Iterator[tuple[QTe
         yield block, list(_runs(block, start, end))
 
 
-def _rows(table: QTextTable, start: int, end: int) -> Iterator[tuple[int, list[list[_Run]]]]:
-    """The rows that are reached, with their cells; of a single row those that are reached."""
-    every = ([table.cellAt(row, column) for column in range(table.columns())] for row in range(table.rows()))
-    reached = [
-        (row, cells, within)
-        for row, cells in enumerate(every)
-        if (within := [cell for cell in cells if cell.lastPosition() >= start and cell.firstPosition() < end])
-    ]
-    for row, cells, within in reached:
-        shown = cells if len(reached) > 1 else within
-        blocks = [table.document().findBlock(cell.firstPosition()) for cell in shown]
-        yield row, [list(_runs(block, start, end)) for block in blocks]
+def _reached(table: QTextTable, start: int, end: int) -> list[list[QTextTableCell]]:
+    """The cells of the rows that are reached; of a single row those that are reached."""
+    every = [[table.cellAt(row, column) for column in range(table.columns())] for row in range(table.rows())]
+    within = [[cell for cell in row if cell.lastPosition() >= start and cell.firstPosition() < end] for row in every]
+    rows = [at for at, cells in enumerate(within) if cells]
+    return [every[at] for at in rows] if len(rows) > 1 else [within[at] for at in rows]
+
+
+def _cell_runs(cell: QTextTableCell, start: int, end: int) -> list[_Run]:
+    return list(_runs(cell.firstCursorPosition().block(), start, end))
 
 
 def _runs(block: QTextBlock, start: int, end: int) -> Iterator[_Run]:
@@ -193,13 +191,16 @@ def _markdown_words(run: _Run) -> str:
 
 
 def _markdown_table(table: QTextTable, start: int, end: int) -> str:
-    lines: list[str] = []
-    rows = list(_rows(table, start, end))
-    if len(rows) == 1 and len(rows[0][1]) == 1:
-        return _markdown_runs(rows[0][1][0])
-    for row, cells in rows:
-        # A bar in a cell would end it.
-        lines.append("| " + " | ".join(_markdown_runs(cell).replace("|", "\\|") for cell in cells) + " |")
-        if row == 0:
-            lines.append("|" + " --- |" * len(cells))
-    return "\n".join(lines)
+    """With the whole head, without which it would be no table; of a single cell its words."""
+    rows = _reached(table, start, end)
+    if [len(cells) for cells in rows] == [1]:
+        return _markdown_runs(_cell_runs(rows[0][0], start, end))
+    columns = [cell.column() for cell in rows[0]]
+    head = _markdown_row(_cell_runs(table.cellAt(0, column), 0, length_of(table.document())) for column in columns)
+    body = [_markdown_row(_cell_runs(cell, start, end) for cell in cells) for cells in rows if cells[0].row() > 0]
+    return "\n".join([head, "|" + " --- |" * len(columns), *body])
+
+
+def _markdown_row(cells: Iterable[list[_Run]]) -> str:
+    """A bar in a cell would end it."""
+    return "| " + " | ".join(_markdown_runs(runs).replace("|", "\\|") for runs in cells) + " |"

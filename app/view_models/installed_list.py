@@ -44,7 +44,7 @@ class PairOffer:
     download_bytes: int  # of what is not here yet; about
     fit: MemoryFit
     gain: PairGain | None = None
-    installed: bool = False
+    missing: tuple[str, ...] = ()  # repositories that are not here
     sees: bool = False  # the main model; pictures
 
 

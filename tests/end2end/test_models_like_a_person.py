@@ -158,6 +158,8 @@ def swap_the_draft(person: Person, draft: str) -> None:
     person.click(view.discover.install.repository)
     QTest.keyClicks(view.discover.install.repository, OTHER)
     person.click(view.discover.install.install_button)
+    assert view.discover.isVisible()
+    view = person.open_models("Yours")
     row = only_row(view)
     until(row.use_button.isVisible)
     person.click(row.use_button)

@@ -218,7 +218,7 @@ class ScreenshotHarness:
         window = self.application.window
         window.models_view.leave()
         window.picker.hide()
-        window.tools.palette.close_palette()
+        window.tools.palette.leave()
         for panel in window.findChildren(Panel):
             panel.hide()
         window.inspector.set_wanted(False)

@@ -18,7 +18,7 @@ from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.downloads import DownloadState
 from app.view_models.hub import DiscoverState
 from app.views.models.find import DiscoverPanel
-from app.views.models.model_card import CardLink, CardText
+from app.views.models.model_card import MOST_BLOCKS, MOST_CHARS, CardLink, CardText
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import NameLabel, TextLabel
 from app.words.hub import hub_line
@@ -142,7 +142,7 @@ def test_a_list_that_is_made_later_knows_what_is_on_its_way(
     harness.store.gate.hold()
     harness.models.downloads.install(MODEL.repository)
     qtbot.waitUntil(lambda: MODEL.repository in panel.list.coming)
-    later = DiscoverPanel(harness.theme, harness.models, lambda: None)
+    later = DiscoverPanel(harness.theme, harness.models)
     qtbot.addWidget(later)
     assert later.list.coming == panel.list.coming
     harness.store.gate.open()
@@ -326,6 +326,20 @@ def test_a_card_shows_words_and_loads_nothing(harness: ModelsHarness, panel: Dis
     (box,) = panel.page.findChildren(Dialog)
     assert "ok.example" in box.title.text()
     box.reject()
+
+
+@pytest.mark.parametrize("card", ["word " * MOST_CHARS, "word\n\n" * (MOST_BLOCKS + 1)])
+def test_what_is_left_out_of_a_long_card_can_be_read_on_the_models_page(
+    harness: ModelsHarness, panel: DiscoverPanel, qtbot: QtBot, card: str
+) -> None:
+    for text, is_cut in ((CARD, False), (card, True)):
+        harness.store.pages[MODEL.repository] = page_of(MODEL, text)
+        panel.open_page(MODEL.repository)
+        qtbot.waitUntil(panel.page.install_button.isEnabled)
+        assert panel.page.rest_button.isVisible() is is_cut
+    panel.page.rest_button.click()
+    (dialog,) = panel.page.findChildren(Dialog)
+    assert "https://hub.test/mlx-community/Qwen3-8B-4bit" in dialog.sentence.text()
 
 
 def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(app: AppHarness, qtbot: QtBot) -> None:

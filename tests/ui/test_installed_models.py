@@ -19,6 +19,7 @@ from app.views.models.find import OfferRow, Recommended
 from app.views.models.yours import ModelRow, TemplateDialog, YoursPage
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
+from app.words.model_names import human_name
 from engine import (
     CacheSizes,
     Catalog,
@@ -234,6 +235,21 @@ def test_an_updated_model_can_be_loaded_again(harness: ModelsHarness, page: Your
     assert len(harness.engine.loads) == loads + 1
 
 
+def test_a_change_of_one_model_makes_no_other_row_anew(harness: ModelsHarness, page: YoursPage) -> None:
+    before = list(page.installed.rows)
+    row(page, "Head").focus_button("more_button")
+    harness.models.library.note_deletion(OTHER.folder)
+    assert [now.entry.name for now, then in zip(page.installed.rows, before, strict=True) if now is not then] == [
+        "Other-4B"
+    ]
+    assert row(page, "Head").focused_button() == "more_button"
+    page.installed.search.setText("head")
+    assert page.installed.rows == [row(page, "Head")] == [before[2]]
+    page.installed.search.setText("")
+    assert row(page, "Head") is before[2]
+    assert names(page) == [each.folder.rpartition("/")[2] for each in before]
+
+
 def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
     harness: ModelsHarness, page: YoursPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +315,12 @@ def test_a_recommended_pair_is_installed(harness: ModelsHarness, recommended: Re
         shown = [row for row in recommended.findChildren(OfferRow) if not row.isHidden()]
         return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
 
+    for half, missing in zip(here, (offer.draft_name, offer.main_name), strict=True):
+        harness.store.models = [half]
+        harness.models.refresh()
+        name = f"Install {human_name(missing)}"
+        qtbot.waitUntil(lambda name=name: [each.accessibleName() for each in buttons().values()] == [name])
+        assert list(buttons()) == ["Install"]
     harness.store.models = list(here)  # by now it is here
     harness.models.refresh()
     qtbot.waitUntil(lambda: "Use both" in buttons())

@@ -226,7 +226,7 @@ def test_entries_act_on_the_message_in_focus_and_on_what_is_selected(harness: Ap
     QApplication.clipboard().clear()
     command.act()
     assert QApplication.clipboard().text() == question.text
-    harness.window.tools.palette.close_palette()
+    harness.window.tools.palette.leave()
 
     harness.chats.new_chat()
     harness.ask(qtbot, "Which whales swim?")

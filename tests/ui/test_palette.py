@@ -119,7 +119,7 @@ def test_looks_settings_and_models_are_found_by_name(
 
 def test_a_chat_is_opened_or_restored_by_its_title(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
     """The name of a chat is typed into a field that goes when its focus does."""
-    palette.close_palette()
+    palette.leave()
     harness.ask(qtbot, "How many whales")
     first = harness.chats.chat_id
     harness.chats.new_chat()
@@ -141,7 +141,7 @@ def test_a_chat_is_opened_or_restored_by_its_title(harness: AppHarness, palette:
     QTest.keyClicks(palette.field, "Recently Deleted")
     assert shown(palette) == ["Recently Deleted"]
 
-    palette.close_palette()
+    palette.leave()
     harness.window.menu.rename.trigger()
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     qtbot.waitUntil(lambda: harness.window.findChild(RenameField) is None)

@@ -210,7 +210,10 @@ def test_a_reply_of_few_words_is_no_race(app: AppHarness, qtbot: QtBot) -> None:
     window = open_race(app)
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert len(app.engine.requests) == 1
-    assert (window.figure.text(), window.sentence.text()) == ("Too short to measure", "Try a prompt with a longer reply.")
+    assert (window.figure.text(), window.sentence.text()) == (
+        "Too short to measure",
+        "Try a prompt with a longer reply.",
+    )
 
 
 def test_a_long_reply_is_raced_by_its_beginning(app: AppHarness, qtbot: QtBot) -> None:

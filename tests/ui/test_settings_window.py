@@ -19,13 +19,14 @@ from app.system.paths import Paths
 from app.view_models.chat_options import Scope
 from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
-from app.views.models.view import FIND, ModelsView
+from app.views.models.view import FIND, YOURS, ModelsView
 from app.views.models.yours import FolderRow, ModelRow, YoursPage
 from app.views.settings.advanced import HubCard
 from app.views.settings.options import ThinkingField
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.labels import TextLabel
+from app.words.model_names import human_name
 from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured, open_plain
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
@@ -68,12 +69,13 @@ def download(page: YoursPage) -> DownloadRow:
 
 
 def install(view: ModelsView) -> None:
-    """By its name; its row is then among what is here."""
+    """By its name, which does not leave the page; its row is then among what is here."""
     view.show_tab(FIND)
     QTest.keyClicks(view.discover.install.repository, REPOSITORY)
     QTest.keyClick(view.discover.install.repository, Qt.Key.Key_Return)
     assert view.discover.install.repository.text() == ""
-    assert view.yours.isVisible()
+    assert view.discover.install.state.text() == f"{human_name(REPOSITORY)}: Downloading"
+    view.show_tab(YOURS)
 
 
 def test_pages_looks_and_language(harness: AppHarness, window: SettingsWindow) -> None:

@@ -88,7 +88,7 @@ def test_all_after_two_dashes_are_words() -> None:
 def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
     values: dict[str, object] = {"system_prompt": "Short.", "speculation_mode": "fixed", "speculation_tokens": 3}
     values["kv_bits"] = "8"
-    settings = stored(tmp_path, temperature=0.4, max_tokens=50, thinking=True, **values)
+    settings = stored(tmp_path, temperature=0.4, max_tokens=50, thinking="normal", **values)
     told = _request(settings, settings.main_folder, "-x")
     assert json.loads(told[0].removeprefix("--chat=")) == [
         {"role": "system", "content": "Short."},
@@ -101,7 +101,7 @@ def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("thinking", "of_model", "told"),
-    [("off", None, "off"), ("short", None, "low"), ("free", "high", "high"), (300, None, "300"), ("low", "odd", "low")],
+    [("off", None, "off"), ("normal", "high", "high"), (300, None, "300"), ("low", "odd", "low")],
 )
 def test_effort_is_the_models_default_or_that_of_the_settings(
     tmp_path: Path, thinking: object, of_model: object, told: str

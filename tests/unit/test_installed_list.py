@@ -117,13 +117,13 @@ def test_the_precision_of_each_model_is_told() -> None:
 def test_what_is_here_need_not_be_fetched() -> None:
     catalog, memory = load_catalog(ROOT / "resources" / "catalog.json"), memory_share(16 * GIB, is_mac=True)
     offer = pair_offers(catalog, "ko", [], lambda _main, _draft: None, memory)[0]
-    assert not offer.installed
+    assert offer.missing == (offer.main, offer.draft)
     halves = [replace(installed(model_info(f"/m/{name}")), repository=name) for name in (offer.main, offer.draft)]
     half = pair_offers(catalog, "ko", halves[1:], lambda _main, _draft: None, memory)[0]
     assert half.download_bytes < offer.download_bytes
-    assert not half.installed
+    assert half.missing == (offer.main,)
     whole = pair_offers(catalog, "ko", halves, lambda _main, _draft: None, memory)[0]
-    assert (whole.installed, whole.download_bytes) == (True, 0)
+    assert (whole.missing, whole.download_bytes) == ((), 0)
 
 
 def test_what_comes_with_the_app_is_one_row() -> None:

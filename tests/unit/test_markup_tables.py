@@ -9,6 +9,7 @@ from app.markup.copying import markdown, plain_text
 from tests.unit.test_markup_notes import written
 
 _TABLE = "| Name | Price | Note |\n|---|---|---|\n| Tea | **4.50** | green |\n| Milk | 1 | |\n"
+_HEAD = "| Name | Price | Note |\n| --- | --- | --- |\n"
 
 
 @pytest.mark.usefixtures("qapp")
@@ -17,11 +18,15 @@ _TABLE = "| Name | Price | Note |\n|---|---|---|\n| Tea | **4.50** | green |\n| 
     [
         ("4.50", "4.50", "4.50", "**4.50**"),
         ("Price", "Price", "Price", "Price"),
-        ("4.50", "green", "4.50\tgreen", "| **4.50** | green |"),
-        ("green", "Milk", "\t\tgreen\nMilk\t\t", "|  |  | green |\n| Milk |  |  |"),
+        ("4.50", "green", "4.50\tgreen", "| Price | Note |\n| --- | --- |\n| **4.50** | green |"),
+        ("green", "Milk", "\t\tgreen\nMilk\t\t", f"{_HEAD}|  |  | green |\n| Milk |  |  |"),
+        ("Note", "Tea", "\t\tNote\nTea\t\t", f"{_HEAD}| Tea |  |  |"),
+        ("Price", "Note", "Price\tNote", "| Price | Note |\n| --- | --- |"),
     ],
 )
-def test_of_a_single_row_only_the_selected_cells_are_copied(first: str, last: str, plain: str, marked: str) -> None:
+def test_of_a_single_row_only_the_selected_cells_are_copied_and_markdown_has_the_head(
+    first: str, last: str, plain: str, marked: str
+) -> None:
     (block,) = split(_TABLE)
     document = written(block)
     text = document.toPlainText()

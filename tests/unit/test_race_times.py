@@ -117,7 +117,8 @@ def test_what_the_two_ways_never_agree_on_is_not_known_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "tokens", "ends"), [(1.4, 900, False), (1.6, 20, False), (1.6, 50, True), (4.1, 20, True), (9.0, 11, False)]
+    ("seconds", "tokens", "ends"),
+    [(1.4, 900, False), (1.6, 20, False), (1.6, 50, True), (4.1, 20, True), (9.0, 11, False)],
 )
 def test_a_lap_is_long_enough_to_tell_and_short_enough_for_others(seconds: float, tokens: int, ends: bool) -> None:
     assert ends_lap(seconds, tokens) is ends

@@ -13,7 +13,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle, say
 from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
@@ -70,8 +70,7 @@ class DownloadRow(Translated, QWidget):
         set_tooltip(self.name, "\n".join(entry.repositories))
         self.words.setText(self._sentence(entry))
         self.words.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
-        self.problem.setText("" if failed else _problem_of_half(entry))
-        self.problem.setVisible(bool(self.problem.text()))
+        say(self.problem, "" if failed else _problem_of_half(entry))
         share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
         self.bar.setVisible(not failed and not finished)
         waits = entry.retry is not None and not entry.waiting

@@ -29,16 +29,16 @@ from app.views.link_dialog import ask_to_open
 from app.views.models.download_row import FileLines
 from app.views.models.hub_list import HubListView, in_card
 from app.views.models.model_card import ModelCard
-from app.views.models.model_facts import coming_text, offer_text
+from app.views.models.model_facts import coming_text, offer_act, offer_text
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle, describe, say
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
-from app.words.formats import count, fill, listed, size, spoken
+from app.words.formats import count, fill, labelled, listed, size, spoken
 from app.words.hub import bits_text, hub_line, hub_record
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for, reason_text
@@ -49,8 +49,7 @@ _FILES_SHOWN = 60
 
 
 class DiscoverPanel(Translated, QWidget):
-    def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
-        """`show_yours` shows what is installed and on its way."""
+    def __init__(self, theme: Theme, models: ModelController) -> None:
         super().__init__()
         self._models = models
         self._discover = models.discover
@@ -60,7 +59,7 @@ class DiscoverPanel(Translated, QWidget):
         self.found.most_px = COLUMN_PX
         self.found.title.hide()  # the header says it
         self.recommended = Recommended(theme, models, self)
-        self.install = InstallCard(theme, models, show_yours)
+        self.install = InstallCard(theme, models)
         self.text = LineField(theme)
         self.family, self.bits, self.size_limit, self.kind, self.sort = buttons = [
             ChoiceButton(theme) for _ in range(5)
@@ -205,8 +204,7 @@ class DiscoverPanel(Translated, QWidget):
             self.main_button.setText(fill(self.tr("Drafts for %1"), human_name(wanted.drafts_for.name)))
 
     def _show_state(self) -> None:
-        self.status.setText(self._sentence())
-        self.status.setVisible(bool(self.status.text()))
+        say(self.status, self._sentence())
         failed = self._discover.state is DiscoverState.FAILED
         self._list_card.setVisible(bool(self._discover.results.entries))
         self.more_button.setVisible(self._discover.results.has_more)
@@ -230,8 +228,7 @@ class DiscoverPanel(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("All models"))
-        self.text.setPlaceholderText(self.tr("Search models, or enter author/model"))
-        self.text.setAccessibleName(self.tr("Search models"))
+        describe(self.text, self.tr("Search models, or enter author/model"), self.tr("Search models"))
         self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in HUB_FAMILIES)])
         self.bits.set_choices([(0, self.tr("Any precision")), *((bits, bits_text(bits)) for bits in BITS)])
         sizes = [(most, fill(self.tr("Up to %1 GB"), count(most))) for most in GIGABYTES]
@@ -265,20 +262,23 @@ class DiscoverPanel(Translated, QWidget):
 
 
 class InstallCard(Translated, Card):
-    def __init__(self, theme: Theme, models: ModelController, show_yours: Callable[[], None]) -> None:
+    """Says itself what becomes of what it installs, as the list and the page do."""
+
+    def __init__(self, theme: Theme, models: ModelController) -> None:
         super().__init__(theme)
-        self._show_yours = show_yours
         self._downloads = models.downloads
+        self._installing = ""
         self.repository = LineField(theme)
         self.install_button = PillButton(theme, Emphasis.PLAIN)
         self._title = TextLabel(theme, TextStyle.BODY)
-        self._explained = TextLabel(theme, TextStyle.FINE)
+        self.state = TextLabel(theme, TextStyle.FINE)
         row = arrange(QHBoxLayout(), (self.repository, 1), self.install_button, spacing=8)
         self.column.setSpacing(8)
-        arrange(self.column, self._title, row, self._explained)
+        arrange(self.column, self._title, row, self.state)
         self.repository.returnPressed.connect(self._install)
         self.repository.textChanged.connect(self._show_button)
         self.install_button.clicked.connect(self._install)
+        self._downloads.changed.connect(self._show_state)
         self._retranslate()
         self._show_button()
 
@@ -288,15 +288,19 @@ class InstallCard(Translated, Card):
     def _install(self) -> None:
         text = self.repository.text()
         if repository := repository_in(text):
+            self._installing = repository
             self._downloads.install(repository, revision_in(text) or NEWEST)
             self.repository.clear()
-            self._show_yours()
+
+    def _show_state(self) -> None:
+        state = coming_text(self._downloads.coming.get(self._installing))
+        usual = self.tr("Repository name or page address.")
+        self.state.setText(labelled(human_name(self._installing), state) if state else usual)
 
     def _retranslate(self) -> None:
         self._title.setText(self.tr("Install from the hub"))
-        self._explained.setText(self.tr("Repository name or page address."))
-        self.repository.setPlaceholderText("mlx-community/Qwen3-4B-4bit")
-        self.repository.setAccessibleName(self.tr("Repository"))
+        self._show_state()
+        describe(self.repository, "mlx-community/Qwen3-4B-4bit", self.tr("Repository"))
         self.install_button.setText(self.tr("Install"))
 
 
@@ -331,18 +335,12 @@ class Recommended(Translated, QWidget):
         if (offers, coming, used) != self._shown:
             self._shown = offers, coming, used
             theme = self.card.theme
+            models = self._models
             self.rows = [OfferRow(theme, each, coming.get(each.main), is_used=each == used) for each in offers]
             for row in self.rows:
-                row.install_button.clicked.connect(lambda _checked=False, offer=row.offer: self._take(offer))
+                row.install_button.clicked.connect(lambda _checked=False, offer=row.offer: models.take_offer(offer))
             self.card.set_rows(self.rows)
         self.setVisible(self._wanted and bool(offers))
-
-    def _take(self, offer: PairOffer) -> None:
-        """Install or load, depending on what is missing."""
-        if offer.installed:
-            self._models.use_offer(offer)
-        else:
-            self._models.install_pair(offer.main, offer.draft)
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("Recommended for this Mac"))
@@ -361,7 +359,7 @@ class OfferRow(QWidget):
     ) -> None:
         super().__init__()
         self.offer = offer
-        self.install_button = PillButton(theme, Emphasis.PLAIN, "" if offer.installed else "download")
+        self.install_button = PillButton(theme, Emphasis.PLAIN, "download" if offer.missing else "")
         self._name_button(coming, is_used=is_used)
         name = NameLabel(theme, TextStyle.HEADING, text=human_name(offer.main_name))
         set_tooltip(name, offer.main)
@@ -385,14 +383,10 @@ class OfferRow(QWidget):
         self._row.setAlignment(self.install_button, below)
 
     def _name_button(self, coming: DownloadState | None, *, is_used: bool) -> None:
-        here = self.offer.installed
-        state = "" if here else coming_text(coming)
-        if is_used:
-            state = self.tr("In use")
-        self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
+        state = self.tr("In use") if is_used else coming_text(coming if self.offer.missing else None)
+        act, name = offer_act(self.offer)
+        self.install_button.set_words(state or act, name)
         self.install_button.setEnabled(not state)
-        name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")
-        self.install_button.setAccessibleName(fill(name, human_name(self.offer.main_name)))
 
 
 class ModelPage(Translated, Page):
@@ -419,6 +413,7 @@ class ModelPage(Translated, Page):
         self.drafts = DraftRows(theme, self._take_draft)
         self.files = FileLines(theme)
         self.card = ModelCard(theme)
+        self.rest_button = PillButton(theme, Emphasis.PLAIN, "external-link")  # of a card that is cut
         self._drafts_heading = TextLabel(theme, TextStyle.HEADING)
         self._files_heading = TextLabel(theme, TextStyle.HEADING)
         self._card_heading = TextLabel(theme, TextStyle.HEADING)
@@ -427,7 +422,8 @@ class ModelPage(Translated, Page):
         self.use_button.clicked.connect(lambda: models.use(discover.folder_of(discover.page_of)))
         self.again_button.clicked.connect(lambda: discover.read_page(discover.page_of))
         self.drafts_button.clicked.connect(self._look_for_drafts)
-        self.hub_button.clicked.connect(self._open)
+        for button in (self.hub_button, self.rest_button):
+            button.clicked.connect(self._open)
         self.card.link_requested.connect(lambda link: ask_to_open(link, self.theme, self))
         discover.page_changed.connect(self.show_page)
         models.downloads.changed.connect(self._show_install)
@@ -443,7 +439,7 @@ class ModelPage(Translated, Page):
         self._files_card = Card(self.theme)
         self._files_card.column.addWidget(self.files)
         self._card_box = Card(self.theme)
-        self._card_box.column.addWidget(self.card)
+        arrange(self._card_box.column, self.card, (self.rest_button, 0, Qt.AlignmentFlag.AlignLeft))
         arrange(self.column, head, self._drafts_heading, self.drafts, self._files_heading, self._files_card)
         arrange(self.column, self._card_heading, self._card_box)
         self.end()
@@ -470,6 +466,7 @@ class ModelPage(Translated, Page):
                 lines.append((more, size(sum(file.size_bytes for file in rest))))
             self.files.show_files(lines)
             self.card.show_card(page.card)
+            self.rest_button.setVisible(self.card.is_cut)
 
     def _show_state(self) -> None:
         error = self._discover.page_error
@@ -543,6 +540,7 @@ class ModelPage(Translated, Page):
         self._drafts_heading.setText(self.tr("Matching drafts"))
         self.drafts_button.setText(self.tr("Find drafts"))
         self.hub_button.setText(self.tr("Open model page"))
+        self.rest_button.setText(self.tr("Read the rest on the model page"))
         self._files_heading.setText(self.tr("Installed files"))
         self._card_heading.setText(self.tr("From the author"))
         self.note.setText(self.tr("Accept the terms on its page, then add your token in Settings."))
@@ -587,7 +585,6 @@ class DraftRow(Translated, QWidget):
         self.words.setText(partner_text(self.draft.name, self.draft.gain))
         set_tooltip(self.words, self.draft.repository or self.draft.folder)
         details = "" if self.draft.folder else partner_details(self.draft.drafter, self.draft.size_bytes)
-        self.details.setText(details)
-        self.details.setVisible(bool(details))
+        say(self.details, details)
         self.button.setText(self.tr("Use") if self._usable else missing)
         self.button.setAccessibleName(listed(self.button.text(), human_name(self.draft.name)))

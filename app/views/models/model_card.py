@@ -27,7 +27,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX, LinkRing
 
 MOST_BLOCKS = 150
-MOST_CHARS = 30_000  # the rest is on the model's page
+MOST_CHARS = 30_000
 _AT_ONCE = 8  # blocks
 
 
@@ -40,6 +40,7 @@ class ModelCard(QWidget):
         self._source = ""
         self._column = arrange(QVBoxLayout(self), spacing=12, margins=(AROUND_PX,) * 4)
         self._rest: list[Block] = []  # still to be shown
+        self.is_cut = False  # there is more on the model's page
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._show_some)
         theme.changed.connect(self._build)
@@ -55,7 +56,9 @@ class ModelCard(QWidget):
         for link in self.findChildren(CardLink):
             link.hide()
             link.deleteLater()
-        self._rest = split(self._source[:MOST_CHARS])[:MOST_BLOCKS]
+        blocks = split(self._source[:MOST_CHARS])
+        self._rest = blocks[:MOST_BLOCKS]
+        self.is_cut = len(blocks) > MOST_BLOCKS or len(self._source) > MOST_CHARS
         self._timer.start()
         self._show_some()
 

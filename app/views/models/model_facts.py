@@ -8,6 +8,8 @@ from app.view_models.downloads import UNDER_WAY, DownloadState
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.words.formats import count, fill, percent, size
+from app.words.hub import install_text
+from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 from app.words.pairs import (
     abilities_text,
@@ -117,6 +119,19 @@ def coming_text(state: DownloadState | None) -> str:
     if state is DownloadState.PAUSED:
         return QCoreApplication.translate("Models", "Paused")
     return QCoreApplication.translate("Models", "Downloading") if state in UNDER_WAY else ""
+
+
+def offer_act(offer: PairOffer) -> tuple[str, str]:
+    """What the button of an offered pair says, and, for screen readers, of which models."""
+    main = human_name(offer.main_name)
+    if not offer.missing:
+        name = fill(QCoreApplication.translate("Models", "Use %1 and its draft"), main)
+        return QCoreApplication.translate("Models", "Use both"), name
+    if offer.draft in offer.missing and offer.main in offer.missing:
+        name = fill(QCoreApplication.translate("Models", "Install %1 and its draft"), main)
+        return QCoreApplication.translate("Models", "Install both"), name
+    half = human_name(offer.draft_name) if offer.draft in offer.missing else main
+    return install_text(), fill(QCoreApplication.translate("Models", "Install %1"), half)
 
 
 def offer_text(offer: PairOffer) -> str:

@@ -26,7 +26,7 @@ class ModelsView(Translated, OwnFindKey, QWidget):
         super().__init__(parent)
         self.tabs = Segments(theme)
         self.yours = YoursPage(theme, settings, models)
-        self.discover = DiscoverPanel(theme, models, lambda: self.show_tab(YOURS))
+        self.discover = DiscoverPanel(theme, models)
         self._pages: dict[str, QWidget] = {YOURS: self.yours, FIND: self.discover}
         self._stack = QStackedWidget()
         self._arrange()

@@ -33,7 +33,7 @@ from app.views.widgets.cards import Card, Page, clear
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle
+from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle, describe
 from app.views.widgets.long_text import ShownText
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, size
@@ -52,23 +52,24 @@ _BUTTONS = (*_FIRST, *_MORE)
 
 
 class ModelRow(Card):
-    """A row is not translated: the page creates all rows again when the list or the language changes."""
+    """A row is not translated: the page makes another one when the model or the language changes."""
 
     opened = Signal(bool)
 
     def __init__(self, theme: Theme, entry: ModelEntry, models: ModelController) -> None:
         super().__init__(theme)
         self._theme = theme
-        self._entry = entry
+        self.entry = entry
         self._models = models
         self._facts: QWidget | None = None
         self._aside = QWidget(self)
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.details = TextLabel(theme, TextStyle.FINE, text=self._details())
         name = human_name(entry.name)
-        self.use_button = _button(theme, self.tr("Use"), fill(self.tr("Use %1"), name))
-        self.reload_button = _button(theme, self.tr("Reload"), fill(self.tr("Reload %1"), name))
-        self.machines_button = _button(theme, self.tr("Run over 2 Macs…"), fill(self.tr("Run %1 over 2 Macs"), name))
+        self.use_button, self.reload_button, self.machines_button = (PillButton(theme) for _ in range(3))
+        self.use_button.set_words(self.tr("Use"), fill(self.tr("Use %1"), name))
+        self.reload_button.set_words(self.tr("Reload"), fill(self.tr("Reload %1"), name))
+        self.machines_button.set_words(self.tr("Run over 2 Macs…"), fill(self.tr("Run %1 over 2 Macs"), name))
         self.more_button = OpeningButton(theme, 28)
         self.more_button.set_name(fill(self.tr("More about %1"), name))
         self.delete_button = IconButton(theme, "trash-2", 28)
@@ -87,11 +88,7 @@ class ModelRow(Card):
 
     @property
     def folder(self) -> str:
-        return self._entry.folder
-
-    @property
-    def name(self) -> str:
-        return self._entry.name
+        return self.entry.folder
 
     def focused_button(self) -> str:
         """Name of the focused button; "" if none is."""
@@ -145,7 +142,7 @@ class ModelRow(Card):
 
     def _state_label(self) -> TextLabel:
         """In place of Use: how it is used at present."""
-        used = self.tr("Main model in use") if self._entry.is_main else self.tr("Draft in use")
+        used = self.tr("Main model in use") if self.entry.is_main else self.tr("Draft in use")
         text = used if self._is_in_use else ""
         label = TextLabel(self._theme, TextStyle.FINE, self, text=text, wraps=False)
         label.setVisible(self._is_in_use)
@@ -153,34 +150,34 @@ class ModelRow(Card):
 
     @property
     def _is_in_use(self) -> bool:
-        entry = self._entry
-        gone = self._entry.upkeep.state is UpkeepState.DELETING
+        entry = self.entry
+        gone = self.entry.upkeep.state is UpkeepState.DELETING
         return (entry.is_main or entry.is_draft) and not entry.is_checking and not gone
 
     def _words(self) -> QVBoxLayout:
         name = ElidedLabel(self._theme, TextStyle.HEADING, Qt.TextElideMode.ElideMiddle, self)
-        name.setText(human_name(self._entry.name))
-        name.set_tooltip_text(self._entry.repository or self._entry.name)
+        name.setText(human_name(self.entry.name))
+        name.set_tooltip_text(self.entry.repository or self.entry.name)
         words = arrange(QVBoxLayout(), self._with_badge(name), self.details, spacing=2)
-        if self._entry.is_outdated:
+        if self.entry.is_outdated:
             words.addWidget(TextLabel(self._theme, TextStyle.FINE, text=self.tr("Updated on disk, not reloaded yet.")))
         for button in (self.reload_button, self.machines_button):
             words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
-        if (error := self._entry.error) is not None:
+        if (error := self.entry.error) is not None:
             words.addWidget(TextLabel(self._theme, TextStyle.FAULT, text=reason_text(error)))
-        elif (error := self._entry.indivisible) is not None and self._entry.drafter is None:
+        elif (error := self.entry.indivisible) is not None and self.entry.drafter is None:
             words.addWidget(TextLabel(self._theme, TextStyle.FINE, text=title_and_reason(error)))
         return words
 
     def _with_badge(self, name: ElidedLabel) -> QHBoxLayout:
         line = arrange(QHBoxLayout(), name, spacing=8)
-        if self._entry.has_draft:
+        if self.entry.has_draft:
             line.addWidget(DraftBadge(self._theme, self))
         line.addStretch(1)
         return line
 
     def _details(self) -> str:
-        entry = self._entry
+        entry = self.entry
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         parts = [*model_kind(entry.drafter), *filter(None, (precision,)), size(entry.size_bytes)]
         parts += [self.tr("can think")] if entry.about.thinking else []
@@ -205,21 +202,21 @@ class ModelRow(Card):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
-        for place, (name, fact) in enumerate(facts(self._entry, self._models.library.context_tokens)):
+        for place, (name, fact) in enumerate(facts(self.entry, self._models.library.context_tokens)):
             named = TextLabel(self._theme, TextStyle.FINE, text=name, wraps=False)
             grid.addWidget(named, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(self._fact(fact), place, 1)
         inside = arrange(QVBoxLayout(panel), grid, self._actions(), spacing=10, margins=(0, 4, 0, 0))
-        if found := upkeep_text(self._entry.upkeep):
+        if found := upkeep_text(self.entry.upkeep):
             self.upkeep = TextLabel(self._theme, TextStyle.FINE, text=found)
             inside.addWidget(self.upkeep)
         return panel
 
     def show_upkeep(self, upkeep: Upkeep) -> None:
         """Show progress; a result comes with a new row."""
-        if self._facts is not None and self._entry.upkeep.state is upkeep.state:
+        if self._facts is not None and self.entry.upkeep.state is upkeep.state:
             self.upkeep.setText(upkeep_text(upkeep))
-        self._entry = replace(self._entry, upkeep=upkeep)
+        self.entry = replace(self.entry, upkeep=upkeep)
 
     def _fact(self, fact: str) -> QWidget:
         """A path has no place where a line could end."""
@@ -230,35 +227,32 @@ class ModelRow(Card):
         return label
 
     def _actions(self) -> Flow:
-        row = Flow()
         library = self._models.library
         self.reveal_button = self._action("folder", self.tr("Show in folder"), reveal)
         self.template_button = self._action("file-text", self.tr("Chat template"), library.read_template)
         self.verify_button = self._verify_action()
         self.update_button = self._action("refresh-cw", self.tr("Check for update"), library.check_for_update)
         self.mend_button = self._action("download", self._mend_text(), library.mend)
-        for name in _MORE:
-            row.addWidget(getattr(self, name))
-        self.template_button.setVisible(self._entry.about.template)
+        self.template_button.setVisible(self.entry.about.template)
         self.mend_button.setVisible(bool(self._mend_text()))
-        state = self._entry.upkeep.state
+        state = self.entry.upkeep.state
         busy = state in (UpkeepState.VERIFYING, UpkeepState.ASKING, UpkeepState.DELETING)
         self.verify_button.setEnabled(state not in (UpkeepState.ASKING, UpkeepState.DELETING))
         self.update_button.setEnabled(not busy)
-        managed = self._entry.can_delete and bool(self._entry.repository)
+        managed = self.entry.can_delete and bool(self.entry.repository)
         self.verify_button.setVisible(managed)
         self.update_button.setVisible(managed)
-        return row
+        return Flow(None, *(getattr(self, name) for name in _MORE))
 
     def _verify_action(self) -> PillButton:
         """Reading gigabytes takes a while: the same button ends it."""
-        if self._entry.upkeep.state is UpkeepState.VERIFYING:
+        if self.entry.upkeep.state is UpkeepState.VERIFYING:
             return self._action("x", self.tr("Stop verifying"), self._models.library.stop_verifying)
         return self._action("check", self.tr("Verify"), self._models.library.verify)
 
     def _mend_text(self) -> str:
         return {UpkeepState.DAMAGED: self.tr("Repair"), UpkeepState.OUTDATED: self.tr("Update")}.get(
-            self._entry.upkeep.state, ""
+            self.entry.upkeep.state, ""
         )
 
     def _action(self, icon_name: str, text: str, act: Callable[[str], object]) -> PillButton:
@@ -268,14 +262,6 @@ class ModelRow(Card):
         button.setText(text)
         button.clicked.connect(lambda: act(self.folder))
         return button
-
-
-def _button(theme: Theme, text: str, name: str) -> PillButton:
-    """`name`: for screen readers, which do not see beside what it is."""
-    button = PillButton(theme, Emphasis.PLAIN)
-    button.setText(text)
-    button.setAccessibleName(name)
-    return button
 
 
 def _needs_another(entry: ModelEntry) -> bool:
@@ -393,7 +379,6 @@ class InstalledCard(Translated, QWidget):
         self._retranslate()
 
     def show_models(self) -> None:
-        """Recreate changed rows only."""
         entries = starter_as_one(self._models.models)
         scanned = self._models.library.scanned
         if (entries, scanned) != (self._entries, self._scanned):
@@ -419,7 +404,7 @@ class InstalledCard(Translated, QWidget):
         self._models.library.verify_progressed.connect(self._show_progress)
 
     def _show_template(self, folder: str, text: str) -> None:
-        name = next((row.name for row in self.rows if row.folder == folder), "")
+        name = next((row.entry.name for row in self.rows if row.folder == folder), "")
         if name and self.isVisible():
             TemplateDialog(self._theme, self, name, text).open()
 
@@ -434,17 +419,19 @@ class InstalledCard(Translated, QWidget):
         self.sort.set_value(self._view.sort)
         self._show_rows()
 
-    def _show_rows(self) -> None:
+    def _show_rows(self, *, anew: bool = False) -> None:
+        """The rows of models that have not changed stay, unless all are to be made `anew`, in another language."""
         focused = next(
             ((place, row.folder, name) for place, row in enumerate(self.rows) if (name := row.focused_button())), None
         )
         found = shown(self._entries, self._view)
         visible = found if self._all_rows else found[:_MOST_ROWS]
-        self.rows = [self._row(entry) for entry in visible]
+        before = {} if anew else {row.folder: row for row in self.rows if row.entry in visible}
+        self.rows = [before.get(entry.folder) or self._row(entry) for entry in visible]
         rows: list[QWidget] = list(self.rows)
         if len(visible) < len(found):
             rows.append(self._rest(len(found) - len(visible)))
-        clear(self._cards)
+        clear(self._cards, rows)
         for each in rows or [self._nothing()]:
             self._cards.addWidget(each)
         self._tools.setVisible(len(self._entries) > _FEW or self._view != ListView(sort=self._view.sort))
@@ -503,8 +490,7 @@ class InstalledCard(Translated, QWidget):
         return fill(self.tr("%1 shown · %2"), count(len(found)), everything)
 
     def _retranslate(self) -> None:
-        self.search.setPlaceholderText(self.tr("Search installed models"))
-        self.search.setAccessibleName(self.tr("Search installed models"))
+        describe(self.search, self.tr("Search installed models"))
         self.kind.set_choices(
             [
                 (ModelKind.ALL, self.tr("All kinds")),
@@ -524,7 +510,7 @@ class InstalledCard(Translated, QWidget):
         self.fits.setText(self.tr("Runs on this Mac"))
         self._entries = starter_as_one(self._models.models)
         self._scanned = self._models.library.scanned
-        self._show_rows()
+        self._show_rows(anew=True)
 
 
 class FilterButton(PillButton):

@@ -22,7 +22,7 @@ from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments, Switch
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
@@ -155,8 +155,7 @@ class LendCard(Translated, Card):
         code = f"{state.code[:4]} {state.code[4:]}" if left_s > 0 else ""
         if code != self.code.text():
             _announce(self, code)
-        self.code.setVisible(bool(code))
-        self.code.setText(code)
+        say(self.code, code)
         if left_s <= 0:
             self._second.stop()
         elif not self._second.isActive():
@@ -215,10 +214,10 @@ class PairedCard(Translated, Card):
             helping = fill(self.tr("Runs part of %1."), human_name(self._models.pair.main_name)) if helps else ""
             row.set_words(entry.name, "\n".join(filter(None, (machine_words(*state), helping))))
             self.moves[fingerprint].setVisible(entry.elsewhere is not None)
-            self.moves[fingerprint].setAccessibleName(fill(self.tr("Change the address of %1"), entry.name))
-            self.moves[fingerprint].setText(self.tr("Change address"))
-            self.buttons[fingerprint].setAccessibleName(fill(self.tr("Remove %1"), entry.name))
-            self.buttons[fingerprint].setText(self.tr("Remove…"))
+            self.moves[fingerprint].set_words(
+                self.tr("Change address"), fill(self.tr("Change the address of %1"), entry.name)
+            )
+            self.buttons[fingerprint].set_words(self.tr("Remove…"), fill(self.tr("Remove %1"), entry.name))
 
     def _row(self, fingerprint: str) -> SettingRow:
         move = self.moves[fingerprint] = PillButton(self.theme)
@@ -266,8 +265,7 @@ class NearbyCard(Translated, Card):
                 button.clicked.connect(partial(self.chosen.emit, machine.addresses))
         for machine, row, button in zip(self._shown, self.rows, self.buttons, strict=True):
             row.set_words(machine.name, nearby_words(machine))
-            button.setText(self.tr("Pair"))
-            button.setAccessibleName(fill(self.tr("Pair with %1"), machine.name))
+            button.set_words(self.tr("Pair"), fill(self.tr("Pair with %1"), machine.name))
 
 
 class PairingCard(Translated, Card):
@@ -284,9 +282,7 @@ class PairingCard(Translated, Card):
         self._address_row = SettingRow(theme, self.address)
         self.code_row = SettingRow(theme, self.code)
         self.add(self._address_row, self.code_row)
-        foot = QWidget()
-        Flow(foot, self.pair, self.cancel)
-        arrange(self.column, foot, self.outcome)
+        arrange(self.column, Flow(None, self.pair, self.cancel), self.outcome)
         self.address.textEdited.connect(self._forget_others)
         for field in (self.address, self.code):
             field.setMinimumWidth(_FIELD_PX)
@@ -332,8 +328,7 @@ class PairingCard(Translated, Card):
         filled = bool(self.address.text().strip() and self.code.text().strip())
         self.pair.setEnabled(filled and view.state is not AskingState.ASKING)
         self.cancel.setVisible(view.state is AskingState.ASKING)
-        self.outcome.setText(self._outcome(view))
-        self.outcome.setVisible(bool(self.outcome.text()))
+        say(self.outcome, self._outcome(view))
 
     def _outcome(self, view: PairingView) -> str:
         if view.error is not None:
@@ -367,10 +362,7 @@ class PlanCard(Translated, Card):
         self._machine_row = SettingRow(theme, self.machine)
         self.mode_row = SettingRow(theme, self.asked_mode)
         self.add(self._model_row, self._machine_row, self.mode_row)
-        arrange(self.column, self.plan, self.mode)
-        foot = QWidget()
-        Flow(foot, self.run, self.alone)
-        self.column.addWidget(foot)
+        arrange(self.column, self.plan, self.mode, Flow(None, self.run, self.alone))
         for choice in (self.model, self.machine):
             choice.chosen.connect(self._ask)
         self.asked_mode.chosen.connect(machines.set_mode)
@@ -405,11 +397,9 @@ class PlanCard(Translated, Card):
     def _show(self) -> None:
         view = self._machines.plan
         running = self._machines.running
-        self.plan.setText(self._plan_text(view))
-        self.plan.setVisible(bool(self.plan.text()))
+        say(self.plan, self._plan_text(view))
         choice = running or view.choice
-        self.mode.setText("" if choice is None else mode_words(choice))
-        self.mode.setVisible(bool(self.mode.text()))
+        say(self.mode, "" if choice is None else mode_words(choice))
         set_tooltip(self.mode, "" if choice is None else mode_figures(choice))
         self.asked_mode.set_value(view.mode)
         refusals = mode_refusals(view.plan)

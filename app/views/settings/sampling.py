@@ -17,6 +17,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow, Words
 from app.views.widgets.fields import Switch, take_typed
+from app.views.widgets.labels import describe
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, sentences
 from app.words.options import option_name, value_words
@@ -113,8 +114,7 @@ class SamplingPage(Translated, Page):
     def _retranslate(self) -> None:
         self.show_words()
         self._prompt_words.set_words(option_name("system_prompt"), self.tr("Starts every chat."))
-        self.prompt.setPlaceholderText(self.tr("Example: Answer briefly, in Korean."))
-        self.prompt.setAccessibleName(option_name("system_prompt"))
+        describe(self.prompt, self.tr("Example: Answer briefly, in Korean."), option_name("system_prompt"))
         self.reset.setText(self.tr("Restore defaults"))
 
     def _explanations(self) -> dict[str, str]:

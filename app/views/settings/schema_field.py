@@ -22,7 +22,7 @@ from app.views.settings.options import PromptField
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.fields import LineField
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe, say
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 from app.words.options import no_form_words
@@ -118,8 +118,7 @@ class SchemaField(Translated, QWidget):
         self.columns.setVisible(self.choice.value == SchemaKind.TABLE)
         self.own.setVisible(self.choice.value == SchemaKind.OWN)
         unable = self._unable and self._schema
-        self.fault.setText(no_form_words(self._unable) if unable else self._words_of(self._problem))
-        self.fault.setVisible(bool(self.fault.text()))
+        say(self.fault, no_form_words(self._unable) if unable else self._words_of(self._problem))
         self.own.setAccessibleDescription(self.fault.text())
 
     def _words_of(self, problem: SchemaProblem | None) -> str:
@@ -148,10 +147,8 @@ class SchemaField(Translated, QWidget):
                 (SchemaKind.OWN, self.tr("JSON schema")),
             )
         )
-        self.columns.setPlaceholderText(self.tr("Columns: name, year, price"))
-        self.columns.setAccessibleName(self.tr("Columns"))
-        self.own.setPlaceholderText('{"type": "array", "items": {"type": "string"}}')
-        self.own.setAccessibleName(self.tr("JSON schema"))
+        describe(self.columns, self.tr("Columns: name, year, price"), self.tr("Columns"))
+        describe(self.own, '{"type": "array", "items": {"type": "string"}}', self.tr("JSON schema"))
         self._show_parts()
 
 

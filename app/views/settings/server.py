@@ -20,7 +20,7 @@ from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.fields import LineField, Switch, WheelPasses, WholeField, take_typed
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.long_text import FramedText
 from app.views.widgets.translated import Translated
 from app.words.clients import CLIENTS, lack_of
@@ -200,9 +200,8 @@ class ConnectCard(Translated, Card):
         self.copy_button = CopyButton(theme, self.pasted)
         self.note = TextLabel(theme, TextStyle.FINE)
         self._client_row = SettingRow(theme, self.client)
-        foot = QWidget()
-        Flow(foot).addWidget(self.copy_button)
-        arrange(self.column, self._client_row, self.note, self.text, foot)
+        button = (self.copy_button, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(self.column, self._client_row, self.note, self.text, button)
         self.client.chosen.connect(lambda _client: self._retranslate())
         server.changed.connect(self._retranslate)
         self._retranslate()
@@ -225,8 +224,7 @@ class ConnectCard(Translated, Card):
         self.text.show_text(client.text(replace(reached, key=_HIDDEN) if hidden else reached))
         self.text.setAccessibleName(self.tr("Text to paste"))
         lack = lack_of(client, reached)
-        self.note.setText(sentences(lack, self._way_out()) if lack else "")
-        self.note.setVisible(bool(lack))
+        say(self.note, sentences(lack, self._way_out()) if lack else "")
 
     def _way_out(self) -> str:
         name, is_installed = self._server.model_for_agents

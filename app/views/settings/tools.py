@@ -25,7 +25,7 @@ from app.views.widgets.cards import Card, Page, SettingRow, Words, clear
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle, say
 from app.views.widgets.long_text import FramedText
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, labelled, listed, quoted, sentences
@@ -167,10 +167,8 @@ class ToolWords(QWidget):
     def show_tool(self, tool: ToolRow, name: str, about: str) -> None:
         self._id = tool.id
         self.words.set_words(name, sentences(about, never_asks_text() if tool.always else ""))
-        self.tokens.setText(tokens_text(tool.tokens))
-        self.tokens.setVisible(bool(tool.tokens))
-        self.ask_again.setText(ask_again_text())
-        self.ask_again.setAccessibleName(labelled(name, ask_again_text()))
+        say(self.tokens, tokens_text(tool.tokens))
+        self.ask_again.set_words(ask_again_text(), labelled(name, ask_again_text()))
         self.ask_again.setVisible(tool.always)
 
 
@@ -208,8 +206,7 @@ class ServerCard(Translated, Card):
     def _arrange(self) -> None:
         for layout in (self._secret_column, self._offered):
             layout.setSpacing(8)
-        foot = QWidget()
-        Flow(foot, self.get_program, self.sign_in, self.restart, self.remove)
+        foot = Flow(None, self.get_program, self.sign_in, self.restart, self.remove)
         offers, last_words = ((fold, 0, Qt.AlignmentFlag.AlignLeft) for fold in (self.offers, self.last_words))
         arrange(self.column, self.head, self.place, self.fault, self._secret_column, spacing=8)
         arrange(self.column, offers, self._offered, last_words, self.stderr, foot)
@@ -298,8 +295,7 @@ class ServerCard(Translated, Card):
             state = problem_text("sign_in_more", row.lacks)
         self.head.set_words(row.name, "" if failed else state)
         self.place.setText(row.place)
-        self.fault.setText(state if failed else "")
-        self.fault.setVisible(failed)
+        say(self.fault, state if failed else "")
         self._name_secrets(row)
         tokens = tokens_text(sum(tool.tokens for tool in self._tools))
         offered = " · ".join(filter(None, (self.tr("%Ln tool(s)", "", len(self._tools)), tokens)))
@@ -315,10 +311,8 @@ class ServerCard(Translated, Card):
         self.get_program.setText(fill(self.tr("Get %1…"), program_name(row.detail)))
         self._name_sign_in(row)
         self.restart.setVisible(not is_off)
-        self.restart.setText(self.tr("Restart"))
-        self.restart.setAccessibleName(fill(self.tr("Restart %1"), row.name))
-        self.remove.setText(self.tr("Remove"))
-        self.remove.setAccessibleName(fill(self.tr("Remove %1"), row.name))
+        self.restart.set_words(self.tr("Restart"), fill(self.tr("Restart %1"), row.name))
+        self.remove.set_words(self.tr("Remove"), fill(self.tr("Remove %1"), row.name))
 
     def _name_sign_in(self, row: ServerRow) -> None:
         text = {
@@ -326,8 +320,7 @@ class ServerCard(Translated, Card):
             SignIn.WAITS: self.tr("Cancel Sign-In"),
             SignIn.DONE: self.tr("Sign Out"),
         }.get(row.sign_in, "")
-        self.sign_in.setVisible(bool(text))
-        self.sign_in.setText(text)
+        say(self.sign_in, text)
         self.sign_in.setAccessibleName(labelled(row.name, text))
 
     def _name_secrets(self, row: ServerRow) -> None:
@@ -442,9 +435,8 @@ class AddCard(Translated, Card):
         self.add_button = PillButton(theme)
         self.outcome = TextLabel(theme, TextStyle.FINE)
         self._added: AddedServers | None = None
-        foot = QWidget()
-        Flow(foot).addWidget(self.add_button)
-        arrange(self.column, self.words.column, self.field, foot, self.outcome)
+        button = (self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
+        arrange(self.column, self.words.column, self.field, button, self.outcome)
         self.add_button.clicked.connect(self._add)
         self.field.textChanged.connect(self._on_edit)
         self._retranslate()
@@ -479,8 +471,7 @@ class AddCard(Translated, Card):
         )
         self.field.setAccessibleName(self.words.name.text())
         self.add_button.setText(self.tr("Add"))
-        self.outcome.setText("" if self._added is None else self._outcome(self._added))
-        self.outcome.setVisible(bool(self.outcome.text()))
+        say(self.outcome, "" if self._added is None else self._outcome(self._added))
         self._on_edit()
 
 
@@ -513,5 +504,4 @@ class ImportCard(Translated, Card):
     def _retranslate(self) -> None:
         for name, row in self.rows.items():
             row.set_words(name, self.tr("Its tool servers. Its file is only read."))
-            self.buttons[name].setText(self.tr("Import"))
-            self.buttons[name].setAccessibleName(fill(self.tr("Import from %1"), name))
+            self.buttons[name].set_words(self.tr("Import"), fill(self.tr("Import from %1"), name))

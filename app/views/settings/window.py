@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 from shiboken6 import isValid
 
 from app.controllers.chat_options import ChatOptions
@@ -30,11 +30,12 @@ from app.views.settings.sampling import ChatCard, SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.server import ServerPage
 from app.views.settings.tools import ToolsPage
+from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.flow import Flow
 from app.views.widgets.focus import OwnFindKey, put_in_tab_order
-from app.views.widgets.labels import TextLabel
+from app.views.widgets.labels import TextLabel, describe
 from app.views.widgets.page_list import SIDE_PX, PageEntry, PagesSide
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
@@ -219,8 +220,7 @@ class SettingsWindow(Translated, OwnFindKey, SideWindow):
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Settings"))
-        self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setAccessibleName(self.tr("Search settings"))
+        describe(self.search, self.tr("Search"), self.tr("Search settings"))
         self.nothing.setText(self.tr("No results."))
         self.list.setAccessibleName(self.tr("Pages"))
         self.index.setAccessibleName(self.tr("Pages"))
@@ -271,13 +271,9 @@ class ModelLinksPage(Translated, Page):
         self.buttons = {"yours": PillButton(theme), "find": PillButton(theme)}
         self._where = TextLabel(theme)
         card = Card(theme)
-        card.column.addWidget(self._where)
-        buttons = QWidget()
-        flow = Flow(buttons)
+        arrange(card.column, self._where, Flow(None, *self.buttons.values()))
         for tab, button in self.buttons.items():
-            flow.addWidget(button)
             button.clicked.connect(lambda _checked=False, tab=tab: show(tab))
-        card.column.addWidget(buttons)
         self.column.addWidget(card)
         self.end()
         self._retranslate()

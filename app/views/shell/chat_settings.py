@@ -25,6 +25,7 @@ from app.views.widgets.cards import Page
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held, popup_menu
+from app.views.widgets.labels import describe
 from app.views.widgets.panel import Panel
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -136,8 +137,7 @@ class PresetRow(Translated, QWidget):
         self.choice.set_choices([("", self.tr("No preset")), *self._presets.items()])
         self.choice.setAccessibleName(self.tr("Preset"))
         self.more.set_name(self.tr("Manage presets"))
-        self.name.setAccessibleName(self.tr("Preset name"))
-        self.name.setPlaceholderText(self.tr("Preset name"))
+        describe(self.name, self.tr("Preset name"))
 
 
 class ChatSettings(Translated, Panel):
@@ -261,7 +261,6 @@ class ChatSettingsButton(Translated, IconButton):
     def panel(self) -> ChatSettings:
         panel = ChatSettings(self.theme, self._window, self._options, self._window.composer.take_focus)
         panel.scopes.chosen.connect(lambda _scope: self._show_options())
-        self._window.banner.appeared.connect(panel.raise_)
         return panel
 
     def toggle_panel(self) -> None:

@@ -73,8 +73,7 @@ class ToolLine(Translated, QWidget):
             about = " ".join((explained or self._tool.description).split())
             consent = never_asks_text() if self._tool.always or self._tool.in_chat else ""
             self._say(own or self._tool.name, tokens_text(self._tool.tokens), sentences(consent, about))
-            self.ask_again.setText(ask_again_text())
-            self.ask_again.setAccessibleName(labelled(self.name.text(), ask_again_text()))
+            self.ask_again.set_words(ask_again_text(), labelled(self.name.text(), ask_again_text()))
         elif self._server is not None:
             server = self._server
             is_known = bool(server.tools) or not server.id
@@ -107,8 +106,7 @@ class FoldersRow(Translated, QWidget):
         self.none = TextLabel(theme, TextStyle.FINE)
         self.add_folder, self.add_file = (PillButton(theme) for _ in range(2))
         self._list = arrange(QVBoxLayout(), spacing=2)
-        buttons = QWidget()
-        Flow(buttons, self.add_folder, self.add_file)
+        buttons = Flow(None, self.add_folder, self.add_file)
         arrange(QVBoxLayout(self), self.name, self.none, self._list, buttons, spacing=4, margins=(0, 0, 0, 0))
         self.add_folder.clicked.connect(lambda: self._choose(QFileDialog.FileMode.Directory))
         self.add_file.clicked.connect(lambda: self._choose(QFileDialog.FileMode.ExistingFiles))

@@ -12,7 +12,7 @@ from app.view_models.downloads import UNDER_WAY, DownloadEntry, DownloadState
 from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
 from app.views.models.download_row import DownloadRow
-from app.views.models.model_facts import offer_text
+from app.views.models.model_facts import offer_act, offer_text
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
@@ -125,12 +125,8 @@ class EmptyChat(Translated, QScrollArea):
         self.download.setVisible(not self._offers)
 
     def _on_click(self) -> None:
-        if self._models is None or self._pair is None:
-            return
-        if self._pair.installed:
-            self._models.use_offer(self._pair)
-        else:
-            self._models.install_pair(self._pair.main, self._pair.draft)
+        if self._models is not None and self._pair is not None:
+            self._models.take_offer(self._pair)
 
     def _arrange(self) -> None:
         self.setMinimumHeight(1)  # the composer needs what there is
@@ -178,30 +174,24 @@ class EmptyChat(Translated, QScrollArea):
         self._fit()
 
     def _describe_offer(self) -> None:
-        self.install_button.setVisible(self._pair is not None)
-        here = self._pair is not None and self._pair.installed
-        self.install_button.setText(self.tr("Use both") if here else self.tr("Install both"))
-        self.install_button.set_icon("" if here else "download")
-        if not self._has_model:
-            self.offer.setText(self.tr("No model loaded"))
-            self.offer_reason.setText(self.tr("Install or choose one."))
-            return
-        self.offer.setText(self.tr("Chat about anything"))
-        name = human_name(self._pair.main_name) if self._pair is not None else ""
-        if self._pair is not None and here:
-            self.install_button.setAccessibleName(fill(self.tr("Use %1 and its draft"), name))
-            self.offer_reason.setText(fill(self.tr("%1 and its draft are installed."), name))
-            return
-        if self._pair is not None:
-            self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), name))
-            self.offer_reason.setText(self._offer_words(self._pair))
-            return
-        self.offer_reason.setText(self.tr("The starter pair only knows Hunch. Install a larger model."))
+        pair = self._pair
+        self.install_button.setVisible(pair is not None)
+        if pair is not None:
+            act, name = offer_act(pair)
+            self.install_button.set_words(act, name)
+            self.install_button.set_icon("download" if pair.missing else "")
+        self.offer.setText(self.tr("Chat about anything") if self._has_model else self.tr("No model loaded"))
+        self.offer_reason.setText(self._reason(pair))
 
-    def _offer_words(self, pair: PairOffer) -> str:
-        """Without the estimate for this Mac, which comes later and would move things under the pointer."""
-        sentence = self.tr("The starter pair only knows Hunch. Install %1 and its draft: %2.")
-        return fill(sentence, human_name(pair.main_name), offer_text(pair))
+    def _reason(self, pair: PairOffer | None) -> str:
+        if not self._has_model:
+            return self.tr("Install or choose one.")
+        if pair is None:
+            return self.tr("The starter pair only knows Hunch. Install a larger model.")
+        if not pair.missing:
+            return fill(self.tr("%1 and its draft are installed."), human_name(pair.main_name))
+        sentence = self.tr("The starter pair only knows Hunch. %1: %2.", "Install a model")
+        return fill(sentence, offer_act(pair)[1], offer_text(pair))
 
 
 class QuestionButton(PaintedButton):

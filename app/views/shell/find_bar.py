@@ -18,7 +18,7 @@ from app.views.transcript import TranscriptView
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.held_keys import modifiers_of
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe, say
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
@@ -169,8 +169,7 @@ class FindBar(Translated, QWidget):
             text = fill(self.tr("%1 of %2"), count(self._finder.number), count(total) + ("…" if reading else ""))
         elif self.field.words().strip() and not reading:
             text = self.tr("Not found")
-        self.count.setText(text)
-        self.count.setVisible(bool(text))
+        say(self.count, text)
 
     def place(self) -> None:
         width = min(self._theme.px(_WIDTH_PX), self._over.width() - 2 * _SIDE_PX)
@@ -198,8 +197,7 @@ class FindBar(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self.setAccessibleName(self.tr("Find in chat"))
-        self.field.setPlaceholderText(self.tr("Find in chat"))
-        self.field.setAccessibleName(self.tr("Find in chat"))
+        describe(self.field, self.tr("Find in chat"))
         self.previous.set_name(self.tr("Previous match"))
         self.next.set_name(self.tr("Next match"))
         self.close_button.set_name(self.tr("Close"))

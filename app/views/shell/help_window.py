@@ -15,7 +15,7 @@ from app.views.models.model_card import ModelCard
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import shortcut_text
 from app.views.widgets.arrange import arrange
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.link_ring import AROUND_PX
 from app.views.widgets.page_list import PageEntry, PagesSide
 from app.views.widgets.scrolling import ScrolledText, keep_room_for_bar, set_up_scroll_area
@@ -120,8 +120,7 @@ class HelpWindow(Translated, SideWindow):
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Hunch Help"))
-        self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setAccessibleName(self.tr("Search Help"))
+        describe(self.search, self.tr("Search"), self.tr("Search Help"))
         self.nothing.setText(self.tr("No results."))
         self.list.setAccessibleName(self.tr("Pages"))
         self.index.setAccessibleName(self.tr("Pages"))

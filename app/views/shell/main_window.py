@@ -404,7 +404,6 @@ class MainWindow(Translated, ShellWindow):
         assert self._chats is not None
         assert self._models is not None
         panel = ChatToolsPanel(self._theme, self, self._chats.tools, self._models, self.composer.take_focus)
-        self.banner.appeared.connect(panel.raise_)
         self._chats.chat_left.connect(panel.leave)
         for button in (panel.settings_button, panel.find_button):
             button.clicked.connect(panel.hide)
@@ -464,7 +463,6 @@ class MainWindow(Translated, ShellWindow):
         picker = Picker(self._theme, self, self._models, self._chats)
         picker.more.speculation.chosen.connect(self.speculation.choose)
         picker.more.race_requested.connect(self.speculation.race.trigger)
-        self.banner.appeared.connect(picker.raise_)
         return picker
 
     def open_picker(self) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, Qt, Signal
-from PySide6.QtGui import QAccessible, QAction, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, Qt, Signal
+from PySide6.QtGui import QAccessible, QAction, QKeyEvent
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
@@ -24,10 +24,9 @@ from app.views.chats.trash_window import SHOW_ALL
 from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import plain_words, shortcut_text
 from app.views.widgets.arrange import arrange
-from app.views.widgets.focus import FocusBefore
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.page_list import PageEntry, PageList
-from app.views.widgets.painting import paint_surface
+from app.views.widgets.panel import Panel
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -101,7 +100,9 @@ class PaletteCommand:
     shortcut: str = ""
 
 
-class CommandPalette(Translated, QWidget):
+class CommandPalette(Translated, Panel):
+    """A panel that opens from no button, but from its key."""
+
     accessible_role = QAccessible.Role.Dialog
     more_requested = Signal()
 
@@ -114,13 +115,11 @@ class CommandPalette(Translated, QWidget):
         otherwise: Callable[[], None],
     ) -> None:
         """`commands` is called each time that it opens; `otherwise`: gets the focus if the former widget cannot."""
-        super().__init__(window)
-        self._theme = theme
+        super().__init__(theme, window, _WIDTH_PX, otherwise)
         self._settings = settings
         self._commands = commands
         self._all: Sequence[PaletteCommand] = ()
         self._shown: list[PaletteCommand] = []
-        self.focus_before = FocusBefore(otherwise)
         self.field = PaletteField(theme, self)
         self.list = PageList(theme, self)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -129,44 +128,33 @@ class CommandPalette(Translated, QWidget):
         arrange(QVBoxLayout(self), self.field, self.nothing, (self.list, 1), spacing=8, margins=(10, 10, 10, 10))
         self._connect()
         self._retranslate()
-        self.hide()
 
     def _connect(self) -> None:
         self.field.words_changed.connect(self._fill)
-        self.field.left.connect(self.close_palette)
+        self.field.left.connect(self.leave)
         self.field.stepped.connect(self.list.step)
         self.field.returnPressed.connect(self._run_current)
-        self.field.focus_lost.connect(self._on_focus_lost)
         self.list.itemClicked.connect(lambda _item: self._run_current())
-        self._theme.changed.connect(self._place)
+
+    @property
+    def first(self) -> QWidget:
+        return self.field
 
     def open_palette(self) -> None:
         """Open it; if it is open, close it, as users expect of its key."""
         if self.isVisible():
-            self.close_palette()
+            self.leave()
             return
-        window = self.window()
-        window.raise_()
-        window.activateWindow()
-        self.focus_before.remember()
+        self._within.raise_()
+        self._within.activateWindow()
         self._all = self._commands()
         self.more_requested.emit()
         self.field.clear()
         self._fill()
-        self.show()
-        self.raise_()
-        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.open_from(self._within)
 
-    def close_palette(self) -> None:
-        if self.isVisible():
-            self.hide()
-            self.focus_before.give_back()
-
-    def _on_focus_lost(self) -> None:
-        """Close it when the focus goes elsewhere, but not when the window is deactivated."""
-        if self.isVisible() and self.window().isActiveWindow() and not QApplication.activePopupWidget():
-            self.focus_before.forget()
-            self.hide()
+    def put_after_button(self) -> None:
+        """Tab stays in the field."""
 
     def refresh(self) -> None:
         """Update the entries; the current row stays."""
@@ -188,7 +176,7 @@ class CommandPalette(Translated, QWidget):
         self.list.scrollToTop()
         self.nothing.setVisible(not self._shown)
         self.list.setVisible(bool(self._shown))  # empty, it would still have a least height
-        self._place()
+        self._place_at(self._within)
 
     def _found(self, query: str) -> list[PaletteCommand]:
         recent = {key: place for place, key in enumerate(self._settings.recent_commands)}
@@ -206,18 +194,16 @@ class CommandPalette(Translated, QWidget):
         command = self._shown[row]
         others = [key for key in self._settings.recent_commands if key != command.key]
         self._settings.recent_commands = (command.key, *others)[:_MOST_RECENT]
-        self.close_palette()
+        self.leave()
         command.act()
 
     def _retranslate(self) -> None:
         self.setAccessibleName(self.tr("Command palette"))
-        self.field.setPlaceholderText(self.tr("Search commands, chats, models and settings"))
-        self.field.setAccessibleName(self.tr("Command"))
+        describe(self.field, self.tr("Search commands, chats, models and settings"), self.tr("Command"))
         self.list.setAccessibleName(self.tr("Commands"))
         self.nothing.setText(self.tr("No results."))
 
-    def _place(self) -> None:
-        window = self.window()
+    def _place_at(self, window: QWidget) -> None:
         width = min(self._theme.px(_WIDTH_PX), window.width() - 32)
         foot = 20 + self.field.height() + 8
         rows = self.list.content_height() if self._shown else self.nothing.sizeHint().height()
@@ -227,26 +213,11 @@ class CommandPalette(Translated, QWidget):
         self.setGeometry((window.width() - width) // 2, _TOP_PX, width, foot + rows + _SLACK_PX)
         self.update()
 
-    def follow_window(self) -> None:
-        if self.isVisible():
-            self._place()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.MouseButtonPress:
-            return True  # not of the window below it
-        return super().event(event)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        with QPainter(self) as painter:
-            painter.fillRect(self.rect(), self._theme.palette.window)
-        paint_surface(self, self._theme.palette)
-
 
 class PaletteField(SearchField):
     """Arrow and page keys step in the list below it. Return and Escape belong to the input method while it composes."""
 
     stepped = Signal(int)
-    focus_lost = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
@@ -260,10 +231,6 @@ class PaletteField(SearchField):
 
     def focusNextPrevChild(self, _next: bool) -> bool:
         return False
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.focus_lost.emit()
 
 
 class PaletteCommands(QObject):

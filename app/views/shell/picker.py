@@ -28,7 +28,7 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.fields import Segments
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.option_list import EDGE_PX, ListedOption, OptionList
 from app.views.widgets.panel import Panel
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
@@ -536,8 +536,7 @@ class PickerLists(Translated, QWidget):
         self.drafts.setAccessibleName(draft)
         self.sides.set_choices((("main", main), ("draft", draft)))
         self.sides.setAccessibleName(self.tr("Models"))
-        self.field.setPlaceholderText(self.tr("Search models"))
-        self.field.setAccessibleName(self.tr("Search models"))
+        describe(self.field, self.tr("Search models"))
         self.nothing.setText(self.tr("No results."))
 
 

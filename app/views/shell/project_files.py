@@ -12,7 +12,7 @@ from app.view_models.project import ProjectFile
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import IconButton, PillButton
 from app.views.widgets.cards import Card
-from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle, say
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.projects import file_words
@@ -91,5 +91,4 @@ class ProjectFilesCard(Translated, Card):
         self.nothing.setText(self.tr("Drop files here. Small ones are read whole, the others are searched."))
         self.nothing.setVisible(not self._files)
         more = max(0, self._files - MOST_ROWS)
-        self.more.setText(self.tr("And %Ln more file(s)", "", more) if more else "")
-        self.more.setVisible(bool(more))
+        say(self.more, self.tr("And %Ln more file(s)", "", more) if more else "")

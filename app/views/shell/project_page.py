@@ -26,7 +26,7 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Card, Page, SettingRow
 from app.views.widgets.fields import LineField
 from app.views.widgets.focus import in_reading_order
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe, say
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.model_names import ARROW, human_name
@@ -104,11 +104,10 @@ class ProjectForm(Translated, Page):
         self.new_button.setText(self.tr("New Chat in This Project"))
         self._name_row.set_words(self.tr("Name"))
         self._instructions_label.setText(self.tr("Instructions"))
-        self.instructions.setAccessibleName(self.tr("Instructions"))
-        self.instructions.setPlaceholderText(self.tr("What the model should know and do in every chat here"))
+        hint = self.tr("What the model should know and do in every chat here")
+        describe(self.instructions, hint, self.tr("Instructions"))
         tokens = self.tr("%Ln token(s), read once for all chats", "", self._tokens)
-        self.tokens.setText(tokens if self._tokens else "")
-        self.tokens.setVisible(bool(self._tokens))
+        say(self.tokens, tokens if self._tokens else "")
         unset = self.tr("As chosen at the time")
         missing = fill(self.tr("%1 (not installed)"), self._pair)
         self._models_row.set_words(

@@ -25,7 +25,7 @@ from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
 from app.views.widgets.held_keys import RETURN_KEYS, modifiers_of
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
@@ -222,11 +222,9 @@ class PromptDialog(Dialog):
         is_new = not self._prompt.id
         self._name_label.setText(self.tr("Name"))
         self._text_label.setText(self.tr("Text"))
-        self.name.setAccessibleName(self.tr("Name"))
-        self.text.setAccessibleName(self.tr("Text"))
+        describe(self.name, self.tr("Example: Translate"), self.tr("Name"))
+        describe(self.text, self.tr("Example: Translate into English, and keep the tone:"), self.tr("Text"))
         self.choice.setAccessibleName(self.tr("Prompt"))
-        self.name.setPlaceholderText(self.tr("Example: Translate"))
-        self.text.setPlaceholderText(self.tr("Example: Translate into English, and keep the tone:"))
         return DialogText(
             self.tr("New Prompt") if is_new else self.tr("Edit Prompts"),
             self.tr("Type / in a message to use it."),

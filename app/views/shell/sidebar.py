@@ -17,7 +17,7 @@ from app.views.chats.trash_window import TrashMenu, TrashWindow
 from app.views.shell.menu import MenuBar
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PaintedButton, PillButton
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent
@@ -219,8 +219,7 @@ class Sidebar(Translated, QWidget):
     def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))
         self.hide_button.set_name(self.tr("Hide sidebar"))
-        self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setAccessibleName(self.tr("Search chats"))
+        describe(self.search, self.tr("Search"), self.tr("Search chats"))
         self.nothing.setText(self.tr("No results."))
         self.still.setText(self.tr("Searching…"))
         self.models_button.setText(self.tr("Models"))

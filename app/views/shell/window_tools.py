@@ -60,7 +60,6 @@ class WindowTools(QObject):
         self._typing = TypeAnywhere(window, window.composer.edit)
         self.commands = PaletteCommands(window.menu, settings)
         self.palette = CommandPalette(theme, settings, window, self.commands.all, window.composer.take_focus)
-        window.resized.connect(self.palette.follow_window)
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
         EdgeFade(window.composer.edit, theme)
         self.menu_button: MenuButton | None = None

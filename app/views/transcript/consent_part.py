@@ -39,7 +39,7 @@ from app.views.transcript.parts import Part, PartWidget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.flow import put_in_lines
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
 from app.words.formats import spoken
@@ -142,8 +142,7 @@ class ConsentPart(PartWidget, QWidget):
 
     def _say(self, view: ConsentView) -> None:
         self.title.setText(consent_title(view))
-        self.why.setText(consent_why(view))
-        self.why.setVisible(bool(self.why.text()))
+        say(self.why, consent_why(view))
         for answer, button in self.answers.items():
             button.setVisible(button in self.buttons)
             button.setText(answer_text(answer, view.reason))

@@ -22,7 +22,7 @@ from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.focus import chain
 from app.views.widgets.held_keys import Menu, popup_menu
-from app.views.widgets.labels import details_in_lines
+from app.views.widgets.labels import details_in_lines, say
 from app.views.widgets.tooltips import set_tooltip
 from app.words import formats
 from app.words.notices import NoticeAction
@@ -351,8 +351,7 @@ class MessageFooter(PartWidget, QWidget):
         set_tooltip(self, "\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
         pinned = self.tr("Pinned") if content.pinned else ""
         self.setAccessibleName(SEPARATOR.join(filter(None, (footer.text if footer else "", content.model, pinned))))
-        self.link.setText(footer.link if footer else "")
-        self.link.setVisible(bool(self.link.text()))
+        say(self.link, footer.link if footer else "")
         link_px = self.link.sizeHint().width() if footer and footer.link else 0
         acts = len(self._possible_acts())
         self._layout = _Layout(self._context.theme, content, self._line, link_px=link_px, acts=acts)

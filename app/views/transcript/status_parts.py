@@ -16,7 +16,7 @@ from app.views.transcript.parts import Part, PartWidget
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import Emphasis, OpeningLine, PillButton
 from app.views.widgets.flow import in_lines, put_in_lines
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
 from app.words import formats
@@ -182,8 +182,7 @@ class NoticePart(PartWidget, QWidget):
         assert notice is not None
         self._message_id = part.message_id
         for label, words in zip(self._labels, (notice.title, notice.sentence, notice.hint), strict=True):
-            label.setText(words)
-            label.setVisible(bool(words))
+            say(label, words)
         self._is_fault = self._is_fault and not notice.others
         self._actions = [action for action in (notice.action, *notice.others) if action is not None]
         while len(self.buttons) < len(self._actions):

@@ -17,8 +17,9 @@ from app.theme import Theme
 from app.views.icons import icon
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_surface
+from app.views.widgets.panel import Panel
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import spoken
@@ -162,6 +163,8 @@ class Banner(Translated, QWidget):
             self.timer.start()
         self.show()
         self.raise_()
+        for panel in self.window().findChildren(Panel):
+            panel.raise_()  # what is open stays over it
         self._retranslate()
         self.update()
 
@@ -206,11 +209,9 @@ class Banner(Translated, QWidget):
         self.close_button.set_name(self.tr("Close"))
         text = self._message.text()
         for label, words in ((self.title, text.title), (self.sentence, text.sentence), (self.hint, text.hint)):
-            label.setText(words)
-            label.setVisible(bool(words))
+            say(label, words)
         for button, words in ((self.button, text.button), (self.other_button, text.other_button)):
-            button.setText(words)
-            button.setVisible(bool(words))
+            say(button, words)
         set_tooltip(self, text.detail)
         self.setAccessibleName(spoken(text.title, text.sentence, text.hint))
         self.appeared.emit()  # its height is another one with other words

@@ -255,6 +255,11 @@ class PillButton(NamedButton):
         self._icon_name = icon_name
         self.left_aligned = False
 
+    def set_words(self, words: str, name: str) -> None:
+        """`name`: for screen readers, which do not see what it is beside."""
+        self.setText(words)
+        self.setAccessibleName(name)
+
     def set_emphasis(self, emphasis: Emphasis) -> None:
         self._emphasis = emphasis
         self._restyle()

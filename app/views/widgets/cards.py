@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import ceil
 
 from PySide6.QtCore import QSize, Qt
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QSizePolicy, QVB
 
 from app.theme import Theme
 from app.views.widgets.arrange import arrange
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
 
@@ -24,10 +24,10 @@ _WORDS_NEED_PX = 150
 CARDS_APART_PX = 12
 
 
-def clear(layout: QLayout) -> None:
-    """Deletes the widgets that are in it."""
+def clear(layout: QLayout, kept: Collection[QWidget] = ()) -> None:
+    """Deletes the widgets that are in it, but for those that will be put in again."""
     while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
+        if (widget := item.widget()) is not None and widget not in kept:
             widget.hide()
             widget.deleteLater()
 
@@ -81,8 +81,7 @@ class Words:
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self.name.setText(name)
-        self.explanation.setText(explanation)
-        self.explanation.setVisible(bool(explanation))
+        say(self.explanation, explanation)
 
 
 class SettingRow(QWidget):

@@ -17,7 +17,7 @@ from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.held_keys import presses
-from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.translated import Translated
 
@@ -124,8 +124,7 @@ class Dialog(Translated, QDialog):
             (self.other_button, text.other),
             (self.cancel_button, text.cancel),
         ):
-            widget.setText(words)
-            widget.setVisible(bool(words))
+            say(widget, words)
         self._fit()
 
     def _choose_other(self) -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, TITLE_PX, UI_PX, Palette, Theme
 from app.views.widgets.tooltips import set_tooltip
@@ -101,6 +101,18 @@ class TextLabel(QLabel):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.WindowText, style_color(self._theme.palette, self._text_style))
         self.setPalette(palette)
+
+
+def say(widget: QLabel | QAbstractButton, words: str) -> None:
+    """Show the words; without any, the widget is hidden."""
+    widget.setText(words)
+    widget.setVisible(bool(words))
+
+
+def describe(field: QLineEdit | QPlainTextEdit, hint: str, name: str = "") -> None:
+    """`hint`: shown while it is empty; `name`: for screen readers, where that is another one."""
+    field.setPlaceholderText(hint)
+    field.setAccessibleName(name or hint)
 
 
 class NameLabel(TextLabel):
