@@ -30,6 +30,7 @@ class Reached:
     context_tokens: int = 0  # 0: not known
     key: str = ""
     calls_tools: bool = True
+    sees: bool = False  # pictures
 
     @property
     def sent_key(self) -> str:
@@ -98,6 +99,8 @@ def _opencode(reached: Reached) -> LaunchCommand:
     model: dict[str, object] = {"name": reached.model}
     if reached.context_tokens:
         model["limit"] = {"context": reached.context_tokens, "output": _for_a_reply(reached)}
+    if reached.sees:
+        model["modalities"] = {"input": ["text", "image"], "output": ["text"]}  # else no picture is sent
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Hunch",

@@ -55,7 +55,12 @@ def test_opencode_gets_a_limit_that_leaves_room_for_the_prompt() -> None:
     provider = config["provider"]["hunch"]
     assert provider["options"] == {"baseURL": f"{REACHED.address}/v1", "apiKey": REACHED.key}
     assert config["model"] == f"hunch/{REACHED.model}"
-    assert provider["models"][REACHED.model]["limit"] == {"context": 40960, "output": 10240}
+    assert provider["models"][REACHED.model] == {"name": REACHED.model, "limit": {"context": 40960, "output": 10240}}
+
+
+def test_opencode_knows_that_a_model_sees() -> None:
+    config = json.loads(words("opencode", replace(REACHED, sees=True))[1].removeprefix("OPENCODE_CONFIG_CONTENT="))
+    assert "image" in config["provider"]["hunch"]["models"][REACHED.model]["modalities"]["input"]
 
 
 def test_zed_finds_us_as_a_server_that_it_knows() -> None:
