@@ -158,6 +158,8 @@ def _continue(reached: Reached) -> str:
             f"      contextLength: {reached.context_tokens}",
             f"      maxTokens: {_for_a_reply(reached)}",
         ]
+        able = {"tool_use": reached.calls_tools, "image_input": reached.sees}  # it guesses by the name otherwise
+        lines.append(f"    capabilities: {_json([name for name, is_able in able.items() if is_able])}")
     return "\n".join(lines) + "\n"
 
 

@@ -80,6 +80,9 @@ def test_continue_gets_its_lines() -> None:
     (model,) = config["models"]
     assert (model["model"], model["apiBase"]) == (REACHED.model, f"{REACHED.address}/v1")
     assert model["defaultCompletionOptions"]["contextLength"] == 40960
+    assert model["capabilities"] == ["tool_use"]
+    (model,) = yaml.safe_load(CLIENTS["continue"].text(replace(REACHED, calls_tools=False, sees=True)))["models"]
+    assert model["capabilities"] == ["image_input"]
 
 
 @pytest.mark.parametrize("client", ["open-webui", "aider"])
