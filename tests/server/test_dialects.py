@@ -725,6 +725,28 @@ def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngi
     assert asked(scripted).tools[0]["function"]["name"] == "eyes__look"
 
 
+def test_thinking_is_the_summary_where_a_client_wants_one(served: Served, scripted: FakeEngine) -> None:
+    """Codex, the AI SDK and LangChain show no other, and give it back in the next turn."""
+    body = {"model": "default", "input": "x", "reasoning": {"effort": "high", "summary": "auto"}}
+    summary = [{"type": "summary_text", "text": "Hm. So."}]
+    scripted.scripts.extend([Script(thinking=("Hm. ", "So."), pieces=("Yes.",))] * 2)
+    heard = events(served, "/v1/responses", body)
+    thought = [event for event in heard if event.get("output_index") == 0]
+    assert [event["type"].removeprefix("response.") for event in thought] == [
+        *("output_item.added", "reasoning_summary_part.added"),
+        *["reasoning_summary_text.delta"] * 2,
+        *("reasoning_summary_text.done", "reasoning_summary_part.done", "output_item.done"),
+    ]
+    assert all(event["summary_index"] == 0 for event in thought[1:-1])
+    assert [event["delta"] for event in thought[2:4]] == ["Hm. ", "So."]
+    whole = served.post("/v1/responses", body).json()["output"]
+    for item in (thought[-1]["item"], heard[-1]["response"]["output"][0], whole[0]):
+        assert (item["type"], item["summary"], item["content"]) == ("reasoning", summary, [])
+    turns = [{"role": "user", "content": "x"}, *whole, {"role": "user", "content": "So?"}]
+    served.post("/v1/responses", body | {"input": turns})
+    assert asked(scripted).messages[1] == Message(MessageRole.ASSISTANT, "Yes.", "Hm. So.")
+
+
 def test_a_response_needs_no_memory_of_others(served: Served) -> None:
     for name, value in {"previous_response_id": "resp_1", "background": True, "conversation": "c"}.items():
         answer = served.post("/v1/responses", {"model": "default", "input": "x", name: value})
