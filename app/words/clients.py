@@ -88,6 +88,7 @@ def _codex(reached: Reached) -> LaunchCommand:
         provider["env_key"] = "HUNCH_API_KEY"
         environment["HUNCH_API_KEY"] = reached.key
     options = {"model": _json(reached.model), "model_provider": _json("hunch")}
+    options["model_supports_reasoning_summaries"] = "true"  # of a model that it does not know, else no effort is sent
     options |= {f"model_providers.hunch.{name}": _json(value) for name, value in provider.items()}
     if reached.context_tokens:
         options["model_context_window"] = str(reached.context_tokens)

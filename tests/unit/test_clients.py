@@ -44,6 +44,7 @@ def test_codex_gets_a_provider_of_responses_and_the_key_by_the_environment() -> 
     assert set(parts[start + 1 :: 2]) == {"-c"}
     config = tomllib.loads("\n".join(parts[start + 2 :: 2]))
     assert (config["model"], config["model_context_window"]) == (REACHED.model, 40960)
+    assert config["model_supports_reasoning_summaries"] is True, "else it sends no effort"
     provider = config["model_providers"][config["model_provider"]]
     assert (provider["base_url"], provider["wire_api"]) == (f"{REACHED.address}/v1", "responses")
     assert f"{provider['env_key']}={REACHED.key}" in parts[:start]
