@@ -19,6 +19,7 @@ from app.words.model_names import human_name
 AGENT_TOKENS = 32_768  # of context: an agent's instructions and tools take some 12,000 before the first file is read
 IN_DOCKER = "host.docker.internal"  # the Mac, for programs in a container of it
 _NO_KEY = "hunch"  # for clients that require one
+_OF_ANTHROPIC = ("FABLE", "OPUS", "SONNET", "HAIKU")  # what agents within Claude Code ask for, by these short names
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def _claude(reached: Reached) -> LaunchCommand:
         "ANTHROPIC_AUTH_TOKEN": reached.sent_key,
         "ANTHROPIC_API_KEY": "",  # an account's key must not be sent here
         "ANTHROPIC_MODEL": reached.model,
-        "ANTHROPIC_DEFAULT_HAIKU_MODEL": reached.model,
+        **{f"ANTHROPIC_DEFAULT_{name}_MODEL": reached.model for name in _OF_ANTHROPIC},
+        "CLAUDE_CODE_SUBAGENT_MODEL": reached.model,
         "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_STREAM_IDLE_TIMEOUT_MS": "3600000",  # else 300 s to the first token; pings do not count (2.1.197)
