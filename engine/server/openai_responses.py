@@ -256,7 +256,7 @@ class _Item:
 
     def begun(self) -> dict[str, Any]:
         item: dict[str, Any] = {"type": self.form.kind, "id": self.id, "status": "in_progress", "content": []}
-        return item | ({"role": "assistant"} if self.form is _MESSAGE else {"summary": []})
+        return item | {"role": "assistant"} if self.form is _MESSAGE else item | {"summary": []}
 
     def whole(self) -> dict[str, Any]:
         return self.begun() | {"status": "completed", self.form.field: [self.part(self.text)]}
@@ -338,8 +338,8 @@ def _tools(fields: Fields) -> Tools:
             case "namespace":
                 space = tool.text("name") or ""
                 for each in tool.objects("tools"):
-                    if (kind := each.text("type") or "function") != "function":
-                        dropped.append(kind)
+                    if (sort := each.text("type") or "function") != "function":
+                        dropped.append(sort)
                         continue
                     function = function_tool(each, "parameters")
                     name = function["function"]["name"]

@@ -395,7 +395,7 @@ def test_tools_may_change_within_a_conversation(served: Served, scripted: FakeEn
         return {"type": f"tool_{kind}", "tool": tool}
 
     hear = {"name": "hear", "description": "Hears.", "input_schema": PARAMETERS}
-    body = ASKED | {"tools": [{"name": name, "input_schema": PARAMETERS} for name in ("look", "smell")]}
+    body: dict[str, Any] = ASKED | {"tools": [{"name": name, "input_schema": PARAMETERS} for name in ("look", "smell")]}
     body["tools"][1]["defer_loading"] = True
     by_value = change("addition", type="tool_definition", definition=hear)
     by_name = [change(kind, type="tool_reference", name="smell") for kind in ("removal", "addition")]
