@@ -116,7 +116,8 @@ def _reached(port: int, key: str, name: str) -> Reached:
         if not wanted:
             raise _Refused("No model is loaded: choose one in Hunch, or name one with --model.")
     model = wanted[0]
-    return Reached(address, model["id"], model["context_length"], key, model["hunch"]["tools"])
+    sees = "image" in model["architecture"]["input_modalities"]
+    return Reached(address, model["id"], model["context_length"], key, model["hunch"]["tools"], sees)
 
 
 def _models(address: str, key: str) -> list[dict[str, Any]]:

@@ -373,7 +373,8 @@ class ServerController(QObject):
         key = self._settings.server_key
         if main is None:
             return Reached(address, key=key)
-        return Reached(address, "-".join(main.name.split()), main.context_tokens, key, main.about.tools)
+        name = "-".join(main.name.split())
+        return Reached(address, name, main.context_tokens, key, main.about.tools, main.sees)
 
     @property
     def model_for_agents(self) -> tuple[str, bool]:

@@ -19,6 +19,7 @@ from app.words.model_names import human_name
 AGENT_TOKENS = 32_768  # of context: an agent's instructions and tools take some 12,000 before the first file is read
 IN_DOCKER = "host.docker.internal"  # the Mac, for programs in a container of it
 _NO_KEY = "hunch"  # for clients that require one
+_OF_ANTHROPIC = ("FABLE", "OPUS", "SONNET", "HAIKU")  # what agents within Claude Code ask for, by these short names
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Reached:
     context_tokens: int = 0  # 0: not known
     key: str = ""
     calls_tools: bool = True
+    sees: bool = False  # pictures
 
     @property
     def sent_key(self) -> str:
@@ -69,7 +71,8 @@ def _claude(reached: Reached) -> LaunchCommand:
         "ANTHROPIC_AUTH_TOKEN": reached.sent_key,
         "ANTHROPIC_API_KEY": "",  # an account's key must not be sent here
         "ANTHROPIC_MODEL": reached.model,
-        "ANTHROPIC_DEFAULT_HAIKU_MODEL": reached.model,
+        **{f"ANTHROPIC_DEFAULT_{name}_MODEL": reached.model for name in _OF_ANTHROPIC},
+        "CLAUDE_CODE_SUBAGENT_MODEL": reached.model,
         "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_STREAM_IDLE_TIMEOUT_MS": "3600000",  # else 300 s to the first token; pings do not count (2.1.197)
@@ -87,6 +90,7 @@ def _codex(reached: Reached) -> LaunchCommand:
         provider["env_key"] = "HUNCH_API_KEY"
         environment["HUNCH_API_KEY"] = reached.key
     options = {"model": _json(reached.model), "model_provider": _json("hunch")}
+    options["model_supports_reasoning_summaries"] = "true"  # of a model that it does not know, else no effort is sent
     options |= {f"model_providers.hunch.{name}": _json(value) for name, value in provider.items()}
     if reached.context_tokens:
         options["model_context_window"] = str(reached.context_tokens)
@@ -98,6 +102,8 @@ def _opencode(reached: Reached) -> LaunchCommand:
     model: dict[str, object] = {"name": reached.model}
     if reached.context_tokens:
         model["limit"] = {"context": reached.context_tokens, "output": _for_a_reply(reached)}
+    if reached.sees:
+        model["modalities"] = {"input": ["text", "image"], "output": ["text"]}  # else no picture is sent
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Hunch",
@@ -155,6 +161,8 @@ def _continue(reached: Reached) -> str:
             f"      contextLength: {reached.context_tokens}",
             f"      maxTokens: {_for_a_reply(reached)}",
         ]
+        able = {"tool_use": reached.calls_tools, "image_input": reached.sees}  # it guesses by the name otherwise
+        lines.append(f"    capabilities: {_json([name for name, is_able in able.items() if is_able])}")
     return "\n".join(lines) + "\n"
 
 

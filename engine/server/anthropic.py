@@ -354,7 +354,7 @@ def _error(problem: Problem, request_id: str) -> dict[str, Any]:
     message = problem.message
     if isinstance(cause := problem.cause, ContextTooLong):
         message = f"prompt is too long: {cause.actual_tokens} tokens > {cause.limit_tokens} maximum"
-    if problem.of_picture:  # by these words Claude Code leaves it out and goes on; else its session could not
+    if problem.of_picture:  # by these words Claude Code leaves it out and goes on; else its chat could not
         message = f"Could not process image: {message}"
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
 

@@ -96,7 +96,7 @@ def _document(part: Fields) -> str:
             text = source.text("data") or ""
         case "content":
             text = text_of(source)
-        case _:  # by these words Claude Code leaves a file out and goes on; else its session could not
+        case _:  # by these words Claude Code leaves a file out and goes on; else its chat could not
             message = "Could not process PDF: documents are taken as text only."
             raise invalid(message, "messages", "unsupported_parameter")
     return "\n".join(filter(None, (part.text("title"), text)))

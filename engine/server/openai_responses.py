@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.api.events import Event, TextDelta, ToolCalled
 from engine.api.stats import RequestStats
@@ -39,8 +39,8 @@ class OpenAIResponse(ApiCall):
         form = text.object("format") if text is not None else None
         reasoning = fields.object("reasoning")
         self._effort = reasoning.text("effort") if reasoning is not None else None
-        # Repeated as asked for: an answer has the thinking itself, which says more than a summary.
         self._summary = reasoning.text("summary") if reasoning is not None else None
+        self._thinking = _THINKING if self._summary in (None, "none") else _SUMMARY
         self._tools = _tools(fields)
         self.dropped_tools = self._tools.dropped
         request = Request(
@@ -63,9 +63,9 @@ class OpenAIResponse(ApiCall):
 
     def whole(self, outcomes: Sequence[ReplyOutcome]) -> dict[str, Any]:
         (outcome,) = outcomes
-        for kind, text in (("reasoning", outcome.thinking), ("message", outcome.text)):
+        for form, text in ((self._thinking, outcome.thinking), (_MESSAGE, outcome.text)):
             if text:
-                self._items.append(_Item(kind, text).whole())
+                self._items.append(_Item(form, text).whole())
         self._items += [self._call(call, "completed") for call in outcome.calls]
         return self._response(outcome)
 
@@ -76,9 +76,9 @@ class OpenAIResponse(ApiCall):
     def pieces(self, index: int, event: Event) -> Iterable[bytes]:
         match event:
             case TextDelta(kind=kind, text=text):
-                wanted = "reasoning" if kind is SpanKind.THINKING else "message"
+                wanted = self._thinking if kind is SpanKind.THINKING else _MESSAGE
                 item = self._open
-                if item is None or item.kind != wanted:
+                if item is None or item.form is not wanted:
                     yield from self._close()
                     item = self._open = _Item(wanted)
                     yield from self._begin(item)
@@ -114,26 +114,25 @@ class OpenAIResponse(ApiCall):
 
     def _begin(self, item: _Item) -> Iterable[bytes]:
         yield self._event("response.output_item.added", output_index=len(self._items), item=item.begun())
-        place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
-        yield self._event("response.content_part.added", **place, part=item.part(""))
+        yield self._event(f"response.{item.form.part_events}.added", **self._place(item), part=item.part(""))
 
     def _add(self, item: _Item, text: str) -> Iterable[bytes]:
         item.texts.append(text)
-        more: dict[str, Any] = {"delta": text} | ({} if item.kind == "reasoning" else {"logprobs": []})
-        place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
-        yield self._event(f"response.{item.part_kind}.delta", **place, **more)
+        yield self._event(f"response.{item.form.text_events}.delta", **self._place(item), delta=text, **item.more)
 
     def _close(self) -> Iterable[bytes]:
         item = self._open
         self._open = None
         if item is None:
             return
-        place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
-        more: dict[str, Any] = {"text": item.text} | ({} if item.kind == "reasoning" else {"logprobs": []})
-        yield self._event(f"response.{item.part_kind}.done", **place, **more)
-        yield self._event("response.content_part.done", **place, part=item.part(item.text))
+        place = self._place(item)
+        yield self._event(f"response.{item.form.text_events}.done", **place, text=item.text, **item.more)
+        yield self._event(f"response.{item.form.part_events}.done", **place, part=item.part(item.text))
         yield self._event("response.output_item.done", output_index=len(self._items), item=item.whole())
         self._items.append(item.whole())
+
+    def _place(self, item: _Item) -> dict[str, Any]:
+        return {"item_id": item.id, "output_index": len(self._items), f"{item.form.field}_index": 0}
 
     def _call_events(self, call: ToolCall) -> Iterable[bytes]:
         at = len(self._items)
@@ -215,29 +214,45 @@ def _answered_tool(tool: dict[str, Any]) -> dict[str, Any]:
     return absent | tool if tool.get("type") == "function" else tool
 
 
+class _Form(NamedTuple):
+    """How text is an item of the output, which has one part."""
+
+    kind: str
+    field: str  # with the part
+    part: str  # its kind
+    part_events: str
+    text_events: str
+
+
+_MESSAGE = _Form("message", "content", "output_text", "content_part", "output_text")
+_THINKING = _Form("reasoning", "content", "reasoning_text", "content_part", "reasoning_text")
+# What OpenAI's service gives of its thinking, so that its clients show nothing else. Here it is the thinking itself.
+_SUMMARY = _Form("reasoning", "summary", "summary_text", "reasoning_summary_part", "reasoning_summary_text")
+
+
 class _Item:
     """Of the output: the reasoning, or the message."""
 
-    def __init__(self, kind: str, texts: Iterable[str] = ()) -> None:
-        self.kind = kind
+    def __init__(self, form: _Form, texts: Iterable[str] = ()) -> None:
+        self.form = form
         self.texts = list(texts)
-        self.id = f"{'rs' if kind == 'reasoning' else 'msg'}_{secrets.token_hex(12)}"
-        self.part_kind = "reasoning_text" if kind == "reasoning" else "output_text"
+        self.id = f"{'msg' if form is _MESSAGE else 'rs'}_{secrets.token_hex(12)}"
+        self.more: dict[str, Any] = {"logprobs": []} if form is _MESSAGE else {}  # of events, and of the part
 
     @property
     def text(self) -> str:
         return "".join(self.texts)
 
     def part(self, text: str) -> dict[str, Any]:
-        part: dict[str, Any] = {"type": self.part_kind, "text": text}
-        return part if self.kind == "reasoning" else part | {"annotations": [], "logprobs": []}
+        part: dict[str, Any] = {"type": self.form.part, "text": text}
+        return part | {"annotations": []} | self.more if self.form is _MESSAGE else part
 
     def begun(self) -> dict[str, Any]:
-        item: dict[str, Any] = {"type": self.kind, "id": self.id, "status": "in_progress", "content": []}
-        return item | {"summary": []} if self.kind == "reasoning" else item | {"role": "assistant"}
+        item: dict[str, Any] = {"type": self.form.kind, "id": self.id, "status": "in_progress", "content": []}
+        return item | {"role": "assistant"} if self.form is _MESSAGE else item | {"summary": []}
 
     def whole(self) -> dict[str, Any]:
-        return self.begun() | {"status": "completed", "content": [self.part(self.text)]}
+        return self.begun() | {"status": "completed", self.form.field: [self.part(self.text)]}
 
 
 def _truncation_of(fields: Fields) -> Truncation:
@@ -273,8 +288,8 @@ def _message(item: Fields, flat: dict[tuple[str, str], str], pictures: SentPictu
         case "agent_message":  # of Codex's agents to each other; parts of it may be encrypted
             return Message(MessageRole.USER, "".join(part.text("text") or "" for part in item.objects("content")))
         case "reasoning":
-            thoughts = "".join(part.text("text") or "" for part in item.objects("content"))
-            return Message(MessageRole.ASSISTANT, "", thoughts)
+            parts = item.objects("content") or item.objects("summary")
+            return Message(MessageRole.ASSISTANT, "", "".join(part.text("text") or "" for part in parts))
         case "function_call":
             space = item.text("namespace") or ""
             name = item.text("name") or ""
@@ -314,8 +329,8 @@ def _tools(fields: Fields) -> Tools:
             case "namespace":
                 space = tool.text("name") or ""
                 for each in tool.objects("tools"):
-                    if (kind := each.text("type") or "function") != "function":
-                        dropped.append(kind)
+                    if (sort := each.text("type") or "function") != "function":
+                        dropped.append(sort)
                         continue
                     function = function_tool(each, "parameters")
                     name = function["function"]["name"]

@@ -375,7 +375,7 @@ def test_tools_may_change_within_a_conversation(served: Served, scripted: FakeEn
         return {"type": f"tool_{kind}", "tool": tool}
 
     hear = {"name": "hear", "description": "Hears.", "input_schema": PARAMETERS}
-    body = ASKED | {"tools": [{"name": name, "input_schema": PARAMETERS} for name in ("look", "smell")]}
+    body: dict[str, Any] = ASKED | {"tools": [{"name": name, "input_schema": PARAMETERS} for name in ("look", "smell")]}
     body["tools"][1]["defer_loading"] = True
     by_value = change("addition", type="tool_definition", definition=hear)
     by_name = [change(kind, type="tool_reference", name="smell") for kind in ("removal", "addition")]
@@ -703,6 +703,28 @@ def test_a_response_has_codex_order_of_events(served: Served, scripted: FakeEngi
     assert [item["type"] for item in output] == ["reasoning", "message", "function_call"]
     assert (output[2]["namespace"], output[2]["name"], output[2]["call_id"]) == ("eyes", "look", "call_1")
     assert asked(scripted).tools[0]["function"]["name"] == "eyes__look"
+
+
+def test_thinking_is_the_summary_where_a_client_wants_one(served: Served, scripted: FakeEngine) -> None:
+    """Codex, the AI SDK and LangChain show no other, and give it back in the next turn."""
+    body = {"model": "default", "input": "x", "reasoning": {"effort": "high", "summary": "auto"}}
+    summary = [{"type": "summary_text", "text": "Hm. So."}]
+    scripted.scripts.extend([Script(thinking=("Hm. ", "So."), pieces=("Yes.",))] * 2)
+    heard = events(served, "/v1/responses", body)
+    thought = [event for event in heard if event.get("output_index") == 0]
+    assert [event["type"].removeprefix("response.") for event in thought] == [
+        *("output_item.added", "reasoning_summary_part.added"),
+        *["reasoning_summary_text.delta"] * 2,
+        *("reasoning_summary_text.done", "reasoning_summary_part.done", "output_item.done"),
+    ]
+    assert all(event["summary_index"] == 0 for event in thought[1:-1])
+    assert [event["delta"] for event in thought[2:4]] == ["Hm. ", "So."]
+    whole = served.post("/v1/responses", body).json()["output"]
+    for item in (thought[-1]["item"], heard[-1]["response"]["output"][0], whole[0]):
+        assert (item["type"], item["summary"], item["content"]) == ("reasoning", summary, [])
+    turns = [{"role": "user", "content": "x"}, *whole, {"role": "user", "content": "So?"}]
+    served.post("/v1/responses", body | {"input": turns})
+    assert asked(scripted).messages[1] == Message(MessageRole.ASSISTANT, "Yes.", "Hm. So.")
 
 
 def test_a_response_needs_no_memory_of_others(served: Served) -> None:

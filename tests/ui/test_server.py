@@ -122,6 +122,7 @@ def test_it_is_off_until_somebody_turns_it_on(
     with client_of(server.reached.address) as http:
         listed = http.get("/v1/models").json()["data"][0]
     assert (listed["id"], listed["context_length"]) == (server.reached.model, server.reached.context_tokens)
+    assert ("image" in listed["architecture"]["input_modalities"]) is server.reached.sees
 
     for host, status in ((f"host.docker.internal:{server.port}", 200), ("host.example", 403)):
         with client_of(server.reached.address) as http:

@@ -30,7 +30,11 @@ def test_claude_code_gets_the_address_without_a_path_and_no_key_of_an_account() 
         "ANTHROPIC_AUTH_TOKEN": REACHED.key,
         "ANTHROPIC_API_KEY": "",
         "ANTHROPIC_MODEL": REACHED.model,
+        "ANTHROPIC_DEFAULT_FABLE_MODEL": REACHED.model,
+        "ANTHROPIC_DEFAULT_OPUS_MODEL": REACHED.model,
+        "ANTHROPIC_DEFAULT_SONNET_MODEL": REACHED.model,
         "ANTHROPIC_DEFAULT_HAIKU_MODEL": REACHED.model,
+        "CLAUDE_CODE_SUBAGENT_MODEL": REACHED.model,
         "CLAUDE_CODE_MAX_CONTEXT_TOKENS": "40960",
         "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -44,6 +48,7 @@ def test_codex_gets_a_provider_of_responses_and_the_key_by_the_environment() -> 
     assert set(parts[start + 1 :: 2]) == {"-c"}
     config = tomllib.loads("\n".join(parts[start + 2 :: 2]))
     assert (config["model"], config["model_context_window"]) == (REACHED.model, 40960)
+    assert config["model_supports_reasoning_summaries"] is True, "else it sends no effort"
     provider = config["model_providers"][config["model_provider"]]
     assert (provider["base_url"], provider["wire_api"]) == (f"{REACHED.address}/v1", "responses")
     assert f"{provider['env_key']}={REACHED.key}" in parts[:start]
@@ -55,7 +60,12 @@ def test_opencode_gets_a_limit_that_leaves_room_for_the_prompt() -> None:
     provider = config["provider"]["hunch"]
     assert provider["options"] == {"baseURL": f"{REACHED.address}/v1", "apiKey": REACHED.key}
     assert config["model"] == f"hunch/{REACHED.model}"
-    assert provider["models"][REACHED.model]["limit"] == {"context": 40960, "output": 10240}
+    assert provider["models"][REACHED.model] == {"name": REACHED.model, "limit": {"context": 40960, "output": 10240}}
+
+
+def test_opencode_knows_that_a_model_sees() -> None:
+    config = json.loads(words("opencode", replace(REACHED, sees=True))[1].removeprefix("OPENCODE_CONFIG_CONTENT="))
+    assert "image" in config["provider"]["hunch"]["models"][REACHED.model]["modalities"]["input"]
 
 
 def test_zed_finds_us_as_a_server_that_it_knows() -> None:
@@ -75,6 +85,9 @@ def test_continue_gets_its_lines() -> None:
     (model,) = config["models"]
     assert (model["model"], model["apiBase"]) == (REACHED.model, f"{REACHED.address}/v1")
     assert model["defaultCompletionOptions"]["contextLength"] == 40960
+    assert model["capabilities"] == ["tool_use"]
+    (model,) = yaml.safe_load(CLIENTS["continue"].text(replace(REACHED, calls_tools=False, sees=True)))["models"]
+    assert model["capabilities"] == ["image_input"]
 
 
 @pytest.mark.parametrize("client", ["open-webui", "aider"])

@@ -23,6 +23,7 @@ LOADED = {
     "id": "Main-8B",
     "context_length": 40960,
     "status": {"value": "loaded"},
+    "architecture": {"input_modalities": ["text", "image"]},
     "hunch": {"tools": True, "chosen": True},
 }
 
@@ -122,6 +123,16 @@ def test_what_keeps_a_program_from_starting_is_one_line(
 ) -> None:
     with answering(status, content) as port:
         assert sentence in refusal(capsys, home, "--port", port, *arguments, "claude")
+
+
+def test_a_program_learns_that_the_model_sees(home: Path) -> None:
+    program(home / "bin", "opencode")
+    (home / "bin" / "opencode").write_text('#!/bin/sh\nprintf %s "$OPENCODE_CONFIG_CONTENT"\n')
+    with answering(200, {"data": [LOADED]}) as port:
+        command = [sys.executable, "-m", "app", "launch", "--profile-dir", str(home), "--port", port, "opencode"]
+        done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    (model,) = json.loads(done.stdout)["provider"]["hunch"]["models"].values()
+    assert model["modalities"]["input"] == ["text", "image"]
 
 
 def test_a_program_is_ended_by_a_closed_pipe_as_if_a_shell_had_started_it(home: Path) -> None:
