@@ -287,6 +287,8 @@ class Application(QObject):
             self.storage.forget_traces()
             caches.keep()
         self.file_controllers = FileControllers(self.engine, self.storage, self.models, self.chats)
+        if opened.purged and opened.rescued is None:  # else messages may be lost that had some
+            self.chats.documents.found.connect(self.file_controllers.attachments.forget_documents)
         self.server = ServerController(
             self.engine, self.bridge, self.settings, self.models, self.chats.requests, self.calls.post, self
         )

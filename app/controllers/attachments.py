@@ -308,6 +308,10 @@ class AttachmentController(QObject):
         """Nothing is kept that is read for a chat that was deleted for good, nor documents of such messages."""
         for chat_id in chats:
             self._stop_reading(self._rows.pop(chat_id))
+        self.forget_documents()
+
+    def forget_documents(self) -> None:
+        """Those of chats that no row and no message has."""
         for chat_id, files in self._chats.documents.of_chats().items():
             for file in files:
                 self._forget_document(chat_id, file.name)

@@ -156,6 +156,7 @@ class StorageChanges(QObject):
         *,
         what: What | None = None,
         again: Callable[[], None] | None = None,
+        refused: Callable[[], None] = lambda: None,
     ) -> None:
         """What is refused is tried again by `again`, or by the same once more, unless `what` it sets was set since."""
         if what is not None:
@@ -170,7 +171,11 @@ class StorageChanges(QObject):
             if what is None or self._latest.get(what) is change:
                 self.write(change, done, what=what)
 
-        self._storage.write(change, stored, lambda problem: self.not_stored.emit(problem, again or once_more))
+        def not_stored(problem: NotStored) -> None:
+            refused()
+            self.not_stored.emit(problem, again or once_more)
+
+        self._storage.write(change, stored, not_stored)
 
 
 def left_words(keeping: Keeping, replies: RunningReplies, new_chats: NewChats) -> Left:

@@ -457,10 +457,12 @@ class ChatOptions(QObject):
             self._keep.start()
 
     def _store(self, chat_id: int, values: Mapping[str, Any], dropped: set[str]) -> None:
+        names = values.keys() | dropped
         self._changes.write(
             lambda stores: stores.states.put_options(chat_id, values, dropped),
             ignore,
-            again=partial(self._note, chat_id, values.keys() | dropped),  # with the values of then
+            again=partial(self._note, chat_id, names),  # with the values of then
+            refused=lambda: self._unkept.setdefault(chat_id, set()).update(names),  # for the next `keep`
         )
 
     def _own(self, chat_id: int) -> dict[str, Any]:

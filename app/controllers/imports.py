@@ -26,7 +26,7 @@ from app.portable.json_stream import loads
 from app.portable.reading import FoundChats, find_chats
 from app.storage import Attachment, AttachmentKind, NotStored, Storage, Stores, portable
 from app.storage.database import reason_of
-from app.storage.portable import Grown, Importing, Known, PortableChat, shrink, with_files
+from app.storage.portable import Grown, Importing, Known, PortableChat, with_files
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import JobThread, ignore
 
@@ -212,8 +212,9 @@ class ImportController(QObject):
         grown = list(importing.grown)
 
         def forget(stores: Stores) -> None:
-            portable.forget(stores, ids, importing.former_folders)
-            shrink(stores, grown)
+            with stores.database.transaction():
+                portable.forget(stores, ids, importing.former_folders)
+                portable.shrink(stores, grown)
 
         def ended(_outcome: object) -> None:
             self._is_taking_back = False
@@ -235,8 +236,9 @@ class ImportController(QObject):
         """Undo an import: new chats go to the Trash, chats that grew get their former state."""
 
         def take_back(stores: Stores) -> None:
-            portable.put_in_trash(stores, imported.ids, imported.former_folders)
-            shrink(stores, imported.grown)
+            with stores.database.transaction():
+                portable.put_in_trash(stores, imported.ids, imported.former_folders)
+                portable.shrink(stores, imported.grown)
 
         def done(_outcome: object) -> None:
             self._chats.conversations.refresh()

@@ -131,6 +131,7 @@ def _ignore_place(_path: str, _text: str) -> None:
 
 class ProjectFilesController(QObject):
     changed = Signal(int)  # the place: its files, or how far they are read
+    found = Signal()  # all places are known, and nothing of an earlier run is still to be put back
     left_out = Signal(int, int)  # place, how many files exceed the limits of a project
     refused = Signal(int, object)  # place, Reason: the disk does not take a change
 
@@ -510,6 +511,8 @@ class ProjectFilesController(QObject):
                 self._put(place, self._lists.number(), files)
                 self._work[place] = True
             self._turn()
+            if deletes:
+                self.found.emit()
 
         self._changes.ask(look, known, _warn)
 

@@ -22,7 +22,7 @@ from app.system.small_file import read_small
 from app.system.worker import IN_PLACE, JobQueue
 from engine import write_atomically
 
-_MOST = 200  # pairs; the oldest gains are dropped
+_MOST = 200  # pairs; the oldest gains are dropped, of those that were turned off last
 _LIMIT_BYTES = 4 << 20
 _LARGEST_GAIN = 1e9
 _MOST_WEIGHT = 8.0  # so that old measurements fade
@@ -117,7 +117,8 @@ class PairRecords:
         if not self._is_read:
             self._read()
         while len(self._records) > _MOST:
-            del self._records[next(iter(self._records))]
+            measured = (key for key, each in self._records.items() if not each.off)
+            del self._records[next(measured, next(iter(self._records)))]
         if self._is_read:
             self._writer.ask(partial(self._keep, dict(self._records)), self._on_kept, self._on_refused)
         else:

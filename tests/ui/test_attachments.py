@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from app.controllers.asking import block_of, prompt_of
 from app.controllers.attachments import MOST_FILES, AttachmentController
 from app.documents import reading
 from app.documents.reading import read_file
-from app.storage import Attachment, AttachmentKind
+from app.storage import Attachment, AttachmentKind, Database
 from app.storage.project_files import FileState, ProjectFiles
 from app.system.limited_child import Stop
 from app.view_models.attached import AttachedRow
@@ -35,6 +36,7 @@ from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
 from tests.helpers.stillness import still
 from tests.helpers.tooltips import tooltip_text
+from tests.helpers.trash import nearly_overdue
 
 WORDS = "one two three four five"
 
@@ -337,8 +339,11 @@ def test_what_is_searched_is_taken_out_after_a_restart(app: AppHarness, qtbot: Q
         assert not rows(again)
 
 
-def test_a_document_goes_with_the_last_message_that_has_it(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    """Not before that is deleted for good."""
+@pytest.mark.parametrize("in_time", [False, True])
+def test_a_document_goes_with_the_last_message_that_has_it(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, in_time: bool
+) -> None:
+    """Not before that is deleted for good, by the user or by the start of a later day."""
     documents = app.chats.documents
     for name in ("first.txt", "second.txt"):
         (tmp_path / name).write_text(WORDS)
@@ -350,8 +355,16 @@ def test_a_document_goes_with_the_last_message_that_has_it(app: AppHarness, qtbo
     app.chats.edits.delete(app.chats.transcript.messages[2].id)
     qtbot.waitUntil(lambda: has_messages(app, 3))
     assert len(documents.files(place)) == 2
-    app.chats.deletions.empty()
-    qtbot.waitUntil(lambda: [each.name for each in documents.files(place)] == ["first.txt"])
+    if in_time:
+        app.close()
+        with closing(Database(app.paths.database)) as database:
+            nearly_overdue(database)
+        with open_app(tmp_path / "profile", qtbot) as again:
+            there = again.chats.documents
+            qtbot.waitUntil(lambda: [each.name for each in there.files(place)] == ["first.txt"])
+    else:
+        app.chats.deletions.empty()
+        qtbot.waitUntil(lambda: [each.name for each in documents.files(place)] == ["first.txt"])
 
 
 @pytest.mark.parametrize("leaves", [False, True])

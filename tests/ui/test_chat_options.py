@@ -258,6 +258,15 @@ def test_a_new_chat_that_the_disk_refuses_keeps_its_options(harness: ControllerH
     assert harness.settings.presets, "chats on the disk may still name it"
     harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 0"))
 
+    harness.say("One")
+    stored = harness.chat.chat_id
+    harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 1"))
+    options.put(CHAT, "seed", 7)
+    options.keep()
+    harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 0"))
+    harness.chat.new_chat()
+    assert harness.storage.read.states.options(stored)["seed"] == 7, "it is tried again when the chat is left"
+
 
 def test_a_copy_has_what_was_changed_just_before(harness: ControllerHarness) -> None:
     harness.say("One")

@@ -22,7 +22,7 @@ from app.controllers.asking import block_of
 from app.controllers.exports import ExportFormat
 from app.controllers.imports import Imported
 from app.controllers.prompts import SavedPrompt
-from app.storage import Stores
+from app.storage import Stores, portable
 from app.storage.chats import ChatStates, ChatStore
 from app.storage.consents import EVERY_CHAT, Consent, ConsentStore
 from app.storage.parts import Attachment, AttachmentKind, Text
@@ -50,7 +50,7 @@ def held(worker: JobQueue) -> Iterator[None]:
 
 
 @contextmanager
-def full(monkeypatch: pytest.MonkeyPatch, store: type, change: str) -> Iterator[None]:
+def full(monkeypatch: pytest.MonkeyPatch, store: object, change: str) -> Iterator[None]:
     """Meanwhile the disk takes no such change."""
 
     def refused(*_arguments: object, **_keywords: object) -> None:
@@ -514,16 +514,18 @@ def test_recently_deleted_shows_what_an_undone_import_brought(app: AppHarness, q
 
 
 @pytest.mark.expect_log("a change was not stored")
+@pytest.mark.parametrize(("store", "change"), [(Trash, "put_chats"), (portable, "shrink")])
 def test_an_import_that_cannot_be_undone_yet_is_undone_when_that_is_tried_again(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: object, change: str
 ) -> None:
     app.ask(qtbot, "Question")
     brought = imported(app, qtbot, tmp_path / "x.json")
     trash = app.window.sidebar.show_trash()
     app.chats.open_chat(brought.ids[0])
-    with full(monkeypatch, Trash, "put_chats"):
+    with full(monkeypatch, store, change):
         files(app).imports.undo(brought)
         app.wait_until_quiet(qtbot)
+    assert app.chats.has(brought.ids[0])
     assert app.chats.chat_id == brought.ids[0]
     app.window.banner.button.click()
     app.wait_until_quiet(qtbot)

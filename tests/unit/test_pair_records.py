@@ -112,8 +112,9 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
     file = tmp_path / "pairs.json"
     PairRecords(file, HERE).put_gain("/m", "/d", 1.0)
     (record,) = json.loads(file.read_text()).values()
-    file.write_text(json.dumps({f"/m\n/d{number}": record for number in range(230)}))
+    file.write_text(json.dumps({f"/m\n/d{number}": record | {"off": number == 0} for number in range(230)}))
     PairRecords(file, HERE).put_gain("/m", "/last", 1.0)
     again = PairRecords(file, HERE)
     assert again.get("/m", "/last").gain == again.get("/m", "/d229").gain == 1.0
-    assert again.get("/m", "/d0").gain is None
+    assert again.get("/m", "/d1").gain is None
+    assert again.get("/m", "/d0").off, "a choice is no measurement"
