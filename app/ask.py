@@ -50,11 +50,13 @@ _STDIN = "-"
 def run_command(arguments: list[str]) -> int:
     options, rest = _parsed(arguments)
     paths = Paths.for_user(options.profile_dir)
-    settings = Settings(paths.settings, paths.hub_token, writer=None)
+    secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
+    settings = Settings(paths.settings, secrets, writer=None)
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
-        return run_command_line(["serve", *models, *_served(settings, paths, rest), *rest])
+        served = ["serve", *models, *_served(settings, paths, rest), *rest]
+        return run_command_line(served, key=settings.server_key)
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
         words = "--tools goes with the options of `hunch ask --help` but --json, --schema and --stop"
         sys.stderr.write(f"hunch ask: error: {words}\n")
@@ -62,7 +64,7 @@ def run_command(arguments: list[str]) -> int:
     is_free = bool(options.tools) or getattr(options, "--schema") is not None
     request = _request(settings, pair[0], _message(options.text), is_free=is_free)
     asked = ["generate", *models, *request, *_passed_on(options), *rest]
-    return _ask_with_tools(paths, asked, options) if options.tools else run_command_line(asked)
+    return _ask_with_tools(paths, secrets, asked, options) if options.tools else run_command_line(asked)
 
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -77,7 +79,7 @@ def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         parser.description = (
             "Serve other programs on this machine. Further options are those of `python -m engine serve`,"
         )
-        parser.description += " such as --port N, --ttl S and --api-key-file FILE."
+        parser.description += " such as --port N, --ttl S and --api-key-file FILE, in place of the key of the settings."
         return parser.parse_known_args(rest)
     parser.description = "Write one reply to TEXT."
     _add_options_of_ask(parser)
@@ -185,10 +187,10 @@ def _request(settings: Settings, main: str, message: str, *, is_free: bool = Fal
     return [*flags, *(["--fastest"] if values["fastest"] else [])]
 
 
-def _ask_with_tools(paths: Paths, asked: list[str], options: argparse.Namespace) -> int:
+def _ask_with_tools(paths: Paths, secrets: Secrets, asked: list[str], options: argparse.Namespace) -> int:
     from app.tools.terminal import Servers, Terminal, run
 
-    servers = Servers(paths.data, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None))
+    servers = Servers(paths.data, secrets)
     names = [each.strip() for each in options.tools.split(",") if each.strip()]
     terminal = Terminal(names, frozenset(options.allow), tuple(options.folder), paths.database)
     try:
