@@ -21,6 +21,7 @@ from app.controllers.chat_options import kv_bits_of, resolve
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
+from app.words.model_names import human_name
 from engine import SpeculationMode, default_hub_cache, model_name, neighbours, run_command_line
 
 # Options that `ask` passes on, with their values; "": it has none.
@@ -124,8 +125,10 @@ def _named(settings: Settings, name: str) -> str:
     with suppress(OSError, RuntimeError):  # a name that is too long for a file, a folder of another user
         if (folder := Path(name).expanduser()).is_dir():
             return str(folder.resolve())
-    folders = {each: Path(from_setting(each, _STARTER / "main")) for each in used if each and each != STARTER_FOLDER}
-    names = {model_name(folder).lower(): each for each, folder in folders.items()}
+    latest_last = reversed(dict.fromkeys(filter(None, used)))
+    folders = {each: model_name(Path(from_setting(each, _STARTER / "main"))) for each in latest_last}
+    shown = {human_name(its).lower(): each for each, its in folders.items()}
+    names = shown | {its.lower(): each for each, its in folders.items()}
     return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)
 
 

@@ -34,6 +34,7 @@ def stored(folder: Path, **values: object) -> Settings:
         ("", "none", ("/m/Main-8B", "")),
         ("", "", ("/m/Main-8B", "")),
         ("other-4b", None, ("/m/Other-4B", "/m/S-1B")),
+        ("Other 4B", None, ("/m/Other-4B", "/m/S-1B")),  # as the window has it
         ("Other-4B", "Draft-1B", ("/m/Other-4B", "/m/Draft-1B")),
         ("starter", None, (STARTER_FOLDER, "")),
         ("unheard of", None, ("unheard of", "")),
