@@ -102,8 +102,8 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         asked = self.answer.context
         asked.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
         in_chat = asked.regenerate_requested, asked.edit_requested, asked.delete_requested, asked.continue_requested
-        in_chat = *in_chat, asked.sibling_requested, asked.notice_action_requested, asked.attachment_requested
-        for more in (*in_chat, asked.consent_answered, asked.picture_requested):
+        shown = asked.sibling_requested, asked.notice_action_requested, asked.attachment_requested
+        for more in (*in_chat, *shown, asked.consent_answered, asked.picture_requested):
             more.connect(lambda *_: self._go_on(self._chat_id))
         asked.act_requested.connect(self._act)
         self.answer.quote_requested.connect(self._quote)
