@@ -21,6 +21,7 @@ from app.controllers.chat_options import kv_bits_of, resolve
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
+from app.words.model_names import human_name
 from engine import SpeculationMode, default_hub_cache, model_name, neighbours, run_command_line
 
 # Options that `ask` passes on, with their values; "": it has none.
@@ -50,11 +51,13 @@ _STDIN = "-"
 def run_command(arguments: list[str]) -> int:
     options, rest = _parsed(arguments)
     paths = Paths.for_user(options.profile_dir)
-    settings = Settings(paths.settings, paths.hub_token, writer=None)
+    secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
+    settings = Settings(paths.settings, secrets, writer=None)
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
-        return run_command_line(["serve", *models, *_served(settings, paths, rest), *rest])
+        served = ["serve", *models, *_served(settings, paths, rest), *rest]
+        return run_command_line(served, key=settings.server_key)
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
         words = "--tools goes with the options of `hunch ask --help` but --json, --schema and --stop"
         sys.stderr.write(f"hunch ask: error: {words}\n")
@@ -62,7 +65,7 @@ def run_command(arguments: list[str]) -> int:
     is_free = bool(options.tools) or getattr(options, "--schema") is not None
     request = _request(settings, pair[0], _message(options.text), is_free=is_free)
     asked = ["generate", *models, *request, *_passed_on(options), *rest]
-    return _ask_with_tools(paths, asked, options) if options.tools else run_command_line(asked)
+    return _ask_with_tools(paths, secrets, asked, options) if options.tools else run_command_line(asked)
 
 
 def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -77,7 +80,7 @@ def _parsed(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         parser.description = (
             "Serve other programs on this machine. Further options are those of `python -m engine serve`,"
         )
-        parser.description += " such as --port N, --ttl S and --api-key-file FILE."
+        parser.description += " such as --port N, --ttl S and --api-key-file FILE, in place of the key of the settings."
         return parser.parse_known_args(rest)
     parser.description = "Write one reply to TEXT."
     _add_options_of_ask(parser)
@@ -122,8 +125,10 @@ def _named(settings: Settings, name: str) -> str:
     with suppress(OSError, RuntimeError):  # a name that is too long for a file, a folder of another user
         if (folder := Path(name).expanduser()).is_dir():
             return str(folder.resolve())
-    folders = {each: Path(from_setting(each, _STARTER / "main")) for each in used if each and each != STARTER_FOLDER}
-    names = {model_name(folder).lower(): each for each, folder in folders.items()}
+    latest_last = reversed(dict.fromkeys(filter(None, used)))
+    folders = {each: model_name(Path(from_setting(each, _STARTER / "main"))) for each in latest_last}
+    shown = {human_name(its).lower(): each for each, its in folders.items()}
+    names = shown | {its.lower(): each for each, its in folders.items()}
     return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)
 
 
@@ -185,10 +190,10 @@ def _request(settings: Settings, main: str, message: str, *, is_free: bool = Fal
     return [*flags, *(["--fastest"] if values["fastest"] else [])]
 
 
-def _ask_with_tools(paths: Paths, asked: list[str], options: argparse.Namespace) -> int:
+def _ask_with_tools(paths: Paths, secrets: Secrets, asked: list[str], options: argparse.Namespace) -> int:
     from app.tools.terminal import Servers, Terminal, run
 
-    servers = Servers(paths.data, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None))
+    servers = Servers(paths.data, secrets)
     names = [each.strip() for each in options.tools.split(",") if each.strip()]
     terminal = Terminal(names, frozenset(options.allow), tuple(options.folder), paths.database)
     try:

@@ -55,6 +55,9 @@ class QuickQuestions(QObject):
     def stop(self, chat_id: int) -> None:
         self._replies.stop(chat_id)
 
+    def answer_now(self, message_id: int) -> None:
+        self._replies.answer_now(message_id)
+
     def words_of(self, chat_id: int, message_id: int) -> tuple[str, str]:
         """The chat's title and the text of one of its messages; "" if missing."""
         summary = self._storage.read.chats.summary(chat_id)

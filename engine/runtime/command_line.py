@@ -14,12 +14,12 @@ from engine.runtime.service import Engine
 WriteReply = Callable[[Engine, Request, queue.SimpleQueue[Event]], int]
 
 
-def run_command_line(arguments: Sequence[str], write: WriteReply | None = None) -> int:
+def run_command_line(arguments: Sequence[str], write: WriteReply | None = None, key: str = "") -> int:
     """As `python -m engine` with these arguments, in this process; returns the exit code.
 
-    `write`: what `generate` does in place of writing one reply.
+    `write`: what `generate` does in place of writing one reply. `key`: of `serve`, unless the arguments name a file.
     """
     try:
-        return int(importlib.import_module("engine.__main__").main(arguments, write))
+        return int(importlib.import_module("engine.__main__").main(arguments, write, key))
     except SystemExit as end:  # of the parser
         return end.code if isinstance(end.code, int) else 1

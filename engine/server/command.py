@@ -85,7 +85,7 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
     return ServerOptions(
         host=arguments.host,
         port=arguments.port,
-        key=None if arguments.api_key_file is None else _key_in(arguments.api_key_file),
+        key=arguments.key if arguments.api_key_file is None else _key_in(arguments.api_key_file),
         hosts=tuple(arguments.allow_host),
         origins=tuple(arguments.allow_origin),
         any_name=arguments.any_name,

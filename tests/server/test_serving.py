@@ -18,8 +18,8 @@ import pytest
 
 from app.ask import DECODER
 from app.documents.sent_pictures import Decoder
-from engine.__main__ import main
-from engine.server.command import Ending, decoder_of
+from engine.__main__ import _parser, main
+from engine.server.command import Ending, decoder_of, options_of
 from tests.architecture.project import ROOT
 from tests.helpers.served import PATIENCE_S, chat_body, client_of
 from tests.helpers.tiny_models import build, qwen3_config, save
@@ -93,6 +93,11 @@ def test_a_key_that_is_none_is_refused(
     file.chmod(mode)
     assert main([*COMMAND[3:], "--api-key-file", str(file)]) == 1
     assert json.loads(capsys.readouterr().err)["allowed"] == allowed
+
+
+def test_a_program_that_runs_the_command_line_gives_a_key() -> None:
+    given = argparse.Namespace(key="of settings")
+    assert options_of(_parser().parse_args(COMMAND[3:], given)).key == "of settings"
 
 
 def test_a_decoder_is_a_class_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:

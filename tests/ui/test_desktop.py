@@ -27,6 +27,8 @@ from app.views.shell import window_tools
 from app.views.shell.desktop import Desktop, Notifications
 from app.views.shell.quick_ask import QuickAsk
 from app.views.transcript import message_keys
+from app.views.transcript.message_footer import COPY_PLAIN, PIN
+from app.views.transcript.status_parts import ANSWER_NOW
 from engine import FinishReason, OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose, drag_over, drop, paste
@@ -127,9 +129,20 @@ def test_a_quick_question_is_answered_and_kept_in_its_chat(harness: AppHarness, 
     qtbot.waitUntil(lambda: bool(quick.model.messages[-1].text))
     assert quick.model.messages[-1].under_way, "its text grows while it is written"
     assert quick.button.accessibleName() == "Stop"
+    reply, context = quick.model.messages[-1].id, quick.answer.context
+    for act in (ANSWER_NOW, COPY_PLAIN):
+        context.act_requested.emit(reply, act)
+    assert len(harness.engine.answers_now) == quick.isVisible() == 1
     quick.button.click()
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: quick.model.messages[-1].status is ReplyStatus.STOPPED)
+    quick.answer.selection.select_all()
+    quick.answer.quote_requested.emit()
+    assert harness.window.composer.text().startswith("> Slowly")
+    for asked_for, *of_it in ((context.act_requested, PIN), (context.consent_answered, None, None)):
+        quick.show()
+        asked_for.emit(reply, *of_it)
+        assert (quick.isVisible(), harness.chats.transcript.messages[-1].id) == (False, reply)
 
 
 def test_quick_ask_hands_files_over(harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot) -> None:

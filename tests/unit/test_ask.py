@@ -16,6 +16,7 @@ from app.__main__ import main
 from app.ask import _folders, _message, _pair, _parsed, _passed_on, _request, _served
 from app.settings import STARTER_EYES, STARTER_FOLDER, STARTER_MOST_TOKENS, Settings
 from app.system.paths import Paths
+from app.system.secrets import Secrets
 from tests.architecture.project import ROOT
 
 
@@ -33,6 +34,7 @@ def stored(folder: Path, **values: object) -> Settings:
         ("", "none", ("/m/Main-8B", "")),
         ("", "", ("/m/Main-8B", "")),
         ("other-4b", None, ("/m/Other-4B", "/m/S-1B")),
+        ("Other 4B", None, ("/m/Other-4B", "/m/S-1B")),  # as the window has it
         ("Other-4B", "Draft-1B", ("/m/Other-4B", "/m/Draft-1B")),
         ("starter", None, (STARTER_FOLDER, "")),
         ("unheard of", None, ("unheard of", "")),
@@ -159,14 +161,18 @@ def test_a_draft_of_the_settings_that_is_not_there_any_more_is_left_out(tmp_path
 def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
 
-    def run(arguments: list[str]) -> int:
-        told.extend(arguments)
+    def run(arguments: list[str], key: str) -> int:
+        told.extend([*arguments, key])
         return 0
 
     monkeypatch.setattr(asking, "run_command_line", run)
+    secrets = Secrets(Paths.for_user(tmp_path).hub_token)
+    secrets.keep_server_key("of-settings", "")
+    secrets.write()
     stored(Paths.for_user(tmp_path).data, server_port=5005, server_any_name=True)
     assert main(["serve", "--profile-dir", str(tmp_path), "--port=6006"]) == 0
     assert "--any-name" in told
+    assert told[-1] == "of-settings"
     assert [each for each in told if "--port" in each] == ["--port=5005", "--port=6006"]  # the last one holds
     assert [each for each in told if "--models" in each]
     told.clear()

@@ -262,6 +262,7 @@ class Desktop(QObject):
             self._show_settings()
             self._settings.changed.connect(self._show_settings)
             self._quick_ask.chat_wanted.connect(self._open_chat)
+            self._quick_ask.quoted.connect(self._window.composer.quote)
             here = self._quick_ask.edit
             there = self._window.composer.edit
             here.files_given.connect(partial(self._go_on_with, there.files_given))

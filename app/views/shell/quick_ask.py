@@ -5,6 +5,8 @@ Each question is a chat of its own. Closing the window ends no reply, and unsent
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
@@ -27,6 +29,8 @@ from app.view_models.typed import as_message
 from app.views.link_dialog import ask_to_open
 from app.views.shell.type_anywhere import TypeAnywhere
 from app.views.transcript import TranscriptView
+from app.views.transcript.message_footer import COPY_CSV, COPY_PLAIN, SHOW_JSON
+from app.views.transcript.status_parts import ANSWER_NOW
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
 from app.views.widgets.drop_target import DropTarget, TakesDrops
@@ -40,10 +44,12 @@ _WIDTH_PX = 620
 _ANSWER_HEIGHT_PX = 320
 _MOST_LINES = 5
 _FROM_TOP = 0.22  # of the screen's height
+_HERE = (COPY_PLAIN, COPY_CSV, SHOW_JSON)  # acts of a message that its transcript does
 
 
 class QuickAsk(TakesDrops, Translated, QWidget):
     chat_wanted = Signal(int)  # the chat, in the main window
+    quoted = Signal(str)  # in the next message there
 
     def __init__(self, theme: Theme, quick_questions: QuickQuestions) -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
@@ -96,8 +102,11 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         asked = self.answer.context
         asked.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
         in_chat = asked.regenerate_requested, asked.edit_requested, asked.delete_requested, asked.continue_requested
-        for more in (*in_chat, asked.sibling_requested, asked.notice_action_requested, asked.attachment_requested):
+        shown = asked.sibling_requested, asked.notice_action_requested, asked.attachment_requested
+        for more in (*in_chat, *shown, asked.consent_answered, asked.picture_requested):
             more.connect(lambda *_: self._go_on(self._chat_id))
+        asked.act_requested.connect(self._act)
+        self.answer.quote_requested.connect(self._quote)
         for signal in (self.model.message_inserted, self.model.message_changed, self.model.was_reset):
             signal.connect(self._show_state)
         self._theme.changed.connect(self._restyle)
@@ -154,6 +163,17 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             self.edit.commit()
             self._submit()
         self.edit.setFocus()
+
+    def _act(self, message_id: int, act: str) -> None:
+        if act == ANSWER_NOW:
+            self._asides.answer_now(message_id)
+        elif act not in _HERE:
+            self._go_on(self._chat_id)
+
+    def _quote(self) -> None:
+        words = dedent(self.answer.copier.selected_text()).strip()
+        self._go_on(self._chat_id)
+        self.quoted.emit(words)
 
     def _go_on(self, chat_id: int) -> None:
         self.close()
