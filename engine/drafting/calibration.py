@@ -519,12 +519,13 @@ def _machine() -> list[str]:
 
 def _about(main: LoadedModel) -> dict[str, Any]:
     """The model's name, size and kind, written beside its calibration."""
-    return {"made_by": [_METHOD, _machine()], "main_bytes": main.info.weight_bytes, "sparse": main.info.sparse}
+    return {"machine": _machine(), "method": _METHOD, "main_bytes": main.info.weight_bytes, "sparse": main.info.sparse}
 
 
 def _times(kept: dict[str, Any]) -> ForwardTimes | None:
     """The times in a file; None if they are from another machine, or the file is damaged."""
-    known = _calibration(kept) if kept.get("made_by") == [_METHOD, _machine()] else None
+    is_ours = kept.get("machine") == _machine() and kept.get("method") == _METHOD
+    known = _calibration(kept) if is_ours else None
     return known and ForwardTimes(kept["main_bytes"], kept["sparse"], tuple(sorted(known.verify_s.items())))
 
 
