@@ -14,7 +14,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -77,7 +77,8 @@ _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # largest file
 _WORTH_KEEPING = 4  # passes between two writes of the pass ratios: a short reply has as many
 _KEPT_S = 30 * 86_400  # older pass ratios are not used
-_METHOD = 4  # version of the method: files of another one are ignored
+# Version of the method, and what it measures: files of another one are ignored.
+_METHOD = [4, *(each.name for each in fields(Calibration))]
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
 _ROLLBACK = "rollback"
@@ -129,9 +130,8 @@ class Tuner:
             self._pair = (main, draft)
         costs.calibrate(known or Calibration())
         self._written = 0
-        kept_at = content.get("baselines_at")
-        if known is not None and isinstance(kept_at, int | float) and -86_400 < time.time() - kept_at < _KEPT_S:
-            costs.ratios.recall(content.get("baselines"))
+        if known is not None and -86_400 < time.time() - content["baselines_at"] < _KEPT_S:
+            costs.ratios.recall(content["baselines"])
 
     def stop(self) -> None:
         self._slices = self._pair = None
@@ -519,16 +519,14 @@ def _machine() -> list[str]:
 
 def _about(main: LoadedModel) -> dict[str, Any]:
     """The model's name, size and kind, written beside its calibration."""
-    return {"machine": _machine(), "main_bytes": main.info.weight_bytes, "sparse": main.info.sparse}
+    return {"machine": _machine(), "method": _METHOD, "main_bytes": main.info.weight_bytes, "sparse": main.info.sparse}
 
 
 def _times(kept: dict[str, Any]) -> ForwardTimes | None:
     """The times in a file; None if they are from another machine, or the file is damaged."""
-    known = _calibration(kept)
-    main_bytes = kept.get("main_bytes")
-    if known is None or kept.get("machine") != _machine() or type(main_bytes) is not int or main_bytes <= 0:
-        return None
-    return ForwardTimes(main_bytes, kept.get("sparse") is True, tuple(sorted(known.verify_s.items())))
+    is_ours = kept.get("machine") == _machine() and kept.get("method") == _METHOD
+    known = _calibration(kept) if is_ours else None
+    return known and ForwardTimes(kept["main_bytes"], kept["sparse"], tuple(sorted(known.verify_s.items())))
 
 
 def _content(path: Path | None) -> dict[str, Any]:
@@ -537,25 +535,12 @@ def _content(path: Path | None) -> dict[str, Any]:
 
 
 def _calibration(kept: dict[str, Any]) -> Calibration | None:
-    try:
-        verify_s = {int(width): float(seconds) for width, seconds in kept["verify_s"].items()}
-        draft_s = {str(source): float(seconds) for source, seconds in kept["draft_s"].items()}
-        round_s = {str(source): float(seconds) for source, seconds in kept["round_s"].items()}
-        rollback_s = float(kept["rollback_s"])
-        rounding = float(kept["rounding"])
-        per_pass = None if kept["per_pass"] is None else float(kept["per_pass"])
-        misread = str(kept["misread"])
-        error = float(kept["error"])
-        deep_s = {int(width): float(seconds) for width, seconds in kept["deep_s"].items()}
-        draft_deep_s = {str(source): float(seconds) for source, seconds in kept["draft_deep_s"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+    """None if it was not measured to the end. What else could be wrong has a wrong checksum, or another file's name."""
+    if not kept:
         return None
-    measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
-    added = (*round_s.values(), *deep_s.values(), *draft_deep_s.values())
-    others = all(0 <= value < math.inf for value in (*added, rollback_s, rounding, error, per_pass or 0.0))
-    if not measured or not others or not set(WIDTHS) <= set(verify_s):
-        return None
-    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, per_pass, misread, error, deep_s, draft_deep_s)
+    by_width = {name: {int(width): each for width, each in kept[name].items()} for name in ("verify_s", "deep_s")}
+    known = Calibration(**{each.name: kept[each.name] for each in fields(Calibration)} | by_width)
+    return known if set(WIDTHS) <= set(known.verify_s) else None
 
 
 def _write(path: Path | None, kept: dict[str, Any]) -> None:

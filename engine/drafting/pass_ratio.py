@@ -12,7 +12,9 @@ before the machine became busy, and for those of earlier replies. It grows with 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 # prior standard error of log prices, calibrated or guessed
 _CALIBRATED = 0.16
@@ -153,17 +155,12 @@ class PassRatios:
         ]
         return known[-_MOST_KEPT:]
 
-    def recall(self, kept: object) -> None:
-        """Restore the ratios of an earlier run, with a larger error; invalid ones are left out."""
-        for each in kept[:_MOST_KEPT] if isinstance(kept, list) else ():
-            try:
-                source = str(each["source"])
-                depth = int(each["depth"])
-                excess, variance, passes = (float(each[name]) for name in ("excess", "variance", "plain"))
-            except (ValueError, KeyError, TypeError, OverflowError):
-                continue
-            if abs(excess) <= _LARGEST_EXCESS and 0 < variance < _GUESSED**2 and 0 <= passes <= _MEMORY_PASSES:
-                self._known[source, depth] = PassRatio(excess, variance + _RESTARTED**2, passes)
+    def recall(self, kept: Iterable[Mapping[str, Any]]) -> None:
+        """Restore the ratios of an earlier run, with a larger error; impossible ones are left out."""
+        for each in kept:
+            if abs(each["excess"]) <= _LARGEST_EXCESS and 0 < each["variance"] < _GUESSED**2:
+                variance = each["variance"] + _RESTARTED**2
+                self._known[each["source"], each["depth"]] = PassRatio(each["excess"], variance, each["plain"])
 
 
 def depth_of(context_tokens: int) -> int:

@@ -50,7 +50,7 @@ class HubClient:
         self.endpoint = hub.endpoint
         self._stop = stop
         self._retries = retries or Retries(stop)
-        self._patience = patience
+        self.patience = patience
         self._http = HubHttp(hub, about, stop, patience)
 
     def close(self) -> None:
@@ -104,10 +104,6 @@ class HubClient:
     def _names(self) -> tuple[str, str]:
         return parts_of(self.repository)
 
-    @property
-    def file_tries(self) -> int:
-        return self._patience.file_tries
-
     def head_of(self, commit: str, name: str, most_bytes: int) -> bytes:
         """The beginning of a small file; empty if it is missing or not accessible (a gated model)."""
 
@@ -122,7 +118,7 @@ class HubClient:
             return bytes(data[:most_bytes])
 
         try:
-            return self.persist(read, lambda: 0, self._patience.question_tries)
+            return self.persist(read, lambda: 0, self.patience.question_tries)
         except (RepositoryNotFound, FileMissing, AccessDenied):
             return b""
 
@@ -153,12 +149,12 @@ class HubClient:
                     silent = 0
                 failures = failures + 1
                 silent = silent + (error.reason is HubSilence.TIMED_OUT)
-                lost = failures >= tries or silent >= self._patience.silent_tries
-                if lost or error.asked_s > self._patience.longest_asked_s:
+                lost = failures >= tries or silent >= self.patience.silent_tries
+                if lost or error.asked_s > self.patience.longest_asked_s:
                     raise unreachable(self.repository, self.endpoint, error, error.reason) from error
                 asked_s = error.asked_s
                 busy = error.reason is HubSilence.BUSY
-            self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
+            self._retries.wait(max(asked_s, self.patience.delay_s(failures)), busy)
 
     def _json(self, url: str) -> tuple[object, httpx2.URL | None]:
         """The answer, and the address of the next page."""
@@ -168,7 +164,7 @@ class HubClient:
             raise HubMisbehaved(self.repository, f"not JSON: {error}") from error
 
     def _patiently(self, url: str) -> tuple[object, httpx2.URL | None]:
-        return self.persist(lambda: self._json_once(url), lambda: 0, self._patience.question_tries)
+        return self.persist(lambda: self._json_once(url), lambda: 0, self.patience.question_tries)
 
     def _json_once(self, url: str) -> tuple[object, httpx2.URL | None]:
         with self._http.get(url, {}) as response:

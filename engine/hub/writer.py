@@ -51,7 +51,7 @@ def fetch_file(
 
     with _Part(part_path(folder, file), file, stop, report) as part:
         part.take_what_is_there()
-        client.persist(receive, lambda: part.bytes // _STEP_BYTES, client.file_tries)
+        client.persist(receive, lambda: part.bytes // _STEP_BYTES, client.patience.file_tries)
         if not part.is_right():
             part.discard()
             raise ChecksumMismatch(client.repository, file.name)

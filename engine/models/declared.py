@@ -11,12 +11,12 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from types import ModuleType, SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import regex  # type: ignore[import-untyped]
 from transformers.utils.chat_parsing import ResponseParser, content_parsers
@@ -43,9 +43,8 @@ content_parsers.re = SimpleNamespace(  # type: ignore[attr-defined]
 )
 
 
-class ParseCalls(Protocol):
-    def __call__(self, text: str, tools: Sequence[Any]) -> Any:
-        """The calls, or a single one, in a text with the marks of its calls. May raise anything."""
+# The calls, or a single one, in a text with the marks of its calls, by that and the tools. May raise anything.
+ParseCalls = Callable[[str, Sequence[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)

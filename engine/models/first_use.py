@@ -43,7 +43,8 @@ class FirstUse:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._answers = _read(file) if file is not None else {}
+        kept = {} if file is None else read_kept(file, CONFIG_LIMIT_BYTES)
+        self._answers: dict[str, int] = object_at(kept, "answers")
 
     def check(self, folder: Path, on_try: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
         """Try the files in slices; closing the generator ends the process. Raises TokenizerBroken if they are bad.
@@ -121,8 +122,3 @@ def identity_of(folder: Path) -> str:
         with suppress(OSError):
             identities.append((path.name, *stamp(path.stat())))
     return hashlib.blake2b(repr((str(folder), identities)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _read(file: Path) -> dict[str, int]:
-    answers = object_at(read_kept(file, CONFIG_LIMIT_BYTES), "answers")
-    return {key: value for key, value in answers.items() if isinstance(value, int) and value not in OUR_FAULTS}

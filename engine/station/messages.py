@@ -62,9 +62,6 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class DraftLoaded:
-    """`token_us`: microseconds in which it drafts a token."""
-
-    token_us: int
     context_tokens: int
 
 

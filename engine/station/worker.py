@@ -248,7 +248,7 @@ class Station:
         draft = StationDraft(part.network, part.make_caches, width, info.context_tokens, frozenset(order.ends))
         self._vocabulary = order.vocabulary
         self._draft, self._token_us = _timed(draft)
-        self._post(DraftLoaded(self._token_us, info.context_tokens))
+        self._post(DraftLoaded(info.context_tokens))
 
     def _begin(self, order: Begin, data: bytearray) -> None:
         from engine.decoding.sampling import Sampler

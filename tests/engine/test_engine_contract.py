@@ -84,6 +84,15 @@ class Harness:
         if isinstance(self.engine, FakeEngine):
             self.engine.gate.open()
 
+    def begin(self, request: Request = LONG) -> tuple[RequestId, Recorder]:
+        """A reply that has begun."""
+        self.load()
+        self.hold()
+        recorder = Recorder()
+        number = self.engine.submit(request, recorder)
+        recorder.until(PromptProgress)
+        return number, recorder
+
     def ask(self, request: Request = QUESTION) -> Recorder:
         recorder = Recorder()
         self.engine.submit(request, recorder)
@@ -152,11 +161,7 @@ def test_unfinished_reply_of_the_assistant_is_continued(harness: Harness) -> Non
 
 
 def test_cancel_ends_running_reply_once(harness: Harness) -> None:
-    harness.load()
-    harness.hold()
-    recorder = Recorder()
-    number = harness.engine.submit(LONG, recorder)
-    recorder.until(PromptProgress)
+    number, recorder = harness.begin()
     harness.engine.cancel(number)
     assert recorder.finished().reason is FinishReason.CANCELLED
     harness.go_on()
@@ -338,11 +343,8 @@ def test_bad_requests_fail_and_the_engine_goes_on(harness: Harness) -> None:
 
 
 def test_draft_changes_while_a_reply_runs(harness: Harness) -> None:
-    harness.load()
-    harness.hold()
-    reply, models = Recorder(), Recorder()
-    harness.engine.submit(replace(LONG, max_tokens=60), reply)
-    reply.until(PromptProgress)
+    _, reply = harness.begin(replace(LONG, max_tokens=60))
+    models = Recorder()
     harness.engine.set_draft(None, models)
     harness.engine.set_draft(harness.draft, models)
     harness.go_on()
@@ -478,11 +480,8 @@ def test_state_tells_what_the_events_have_told(harness: Harness) -> None:
 
 def test_another_main_model_is_refused_while_a_reply_is_written(harness: Harness) -> None:
     """Until somebody says that the reply may end; what was refused changes nothing."""
-    harness.load()
-    harness.hold()
-    reply, models, before = Recorder(), Recorder(), harness.engine.state()
-    harness.engine.submit(replace(LONG, max_tokens=60), reply)
-    reply.until(PromptProgress)
+    _, reply = harness.begin(replace(LONG, max_tokens=60))
+    models, before = Recorder(), harness.engine.state()
     harness.engine.load(harness.draft, models, harness.main)
     refused = [models.until(ModelFailed) for _ in range(2)]
     assert [(event.role, event.folder) for event in refused if isinstance(event, ModelFailed)] == [
@@ -502,11 +501,8 @@ def test_another_main_model_is_refused_while_a_reply_is_written(harness: Harness
 @pytest.mark.expect_log("could not load")
 def test_a_main_model_that_cannot_be_loaded_costs_neither_the_pair_nor_a_reply(harness: Harness) -> None:
     """Say its folder was deleted in the Finder, or it is too large: that is known before anything is let go of."""
-    harness.load()
-    harness.hold()
-    reply, models, before = Recorder(), Recorder(), harness.engine.state()
-    harness.engine.submit(replace(LONG, max_tokens=60), reply)
-    reply.until(PromptProgress)
+    _, reply = harness.begin(replace(LONG, max_tokens=60))
+    models, before = Recorder(), harness.engine.state()
     harness.engine.load("/nowhere/at-all", models, harness.main, end_replies=True)
     harness.go_on()
     failed = [models.until(ModelFailed) for _ in range(2)]
@@ -523,11 +519,8 @@ def test_a_main_model_that_cannot_be_loaded_costs_neither_the_pair_nor_a_reply(h
 
 @pytest.mark.parametrize("how", ["load", "unload"])
 def test_a_reply_whose_main_model_goes_says_so(harness: Harness, how: str) -> None:
-    harness.load()
-    harness.hold()
-    reply, models = Recorder(), Recorder()
-    harness.engine.submit(LONG, reply)
-    reply.until(PromptProgress)
+    _, reply = harness.begin()
+    models = Recorder()
     if how == "load":
         harness.engine.load(harness.main, models, end_replies=True)
     else:

@@ -38,6 +38,10 @@ from tests.helpers.lent import Lent
 from tests.helpers.ranks import runs
 from tests.helpers.stations import await_stations
 
+REQUEST = Request(
+    tokens=PROMPTS[0], sampling=Sampling(temperature=0.8, seed=5), speculation=Speculation.fixed(4), max_tokens=30
+)
+
 
 @dataclass
 class Stationed:
@@ -89,21 +93,15 @@ def stationed(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stationed]:
 
 def test_a_station_drafts_reports_and_comes_back_after_its_end(stationed: Stationed) -> None:
     """The same text before, without it, and after; once it is switched off nothing of it is left."""
-    request = Request(
-        tokens=PROMPTS[0],
-        sampling=Sampling(temperature=0.8, seed=5),
-        speculation=Speculation.fixed(4),
-        max_tokens=30,
-    )
     stationed.until(lambda state: state.phase is StationPhase.READY)
-    first = stationed.client.run(request)
+    first = stationed.client.run(REQUEST)
     told = stationed.until(lambda state: state.drafts)
     os.kill(stationed.started[0].pid, signal.SIGKILL)
     stationed.until(lambda state: state.phase is StationPhase.STARTING)
-    again = stationed.client.run(request)  # waits for the next one
+    again = stationed.client.run(REQUEST)  # waits for the next one
     stationed.client.engine.set_station(None)
     stationed.until(lambda state: state.phase is StationPhase.OFF)
-    without = stationed.client.run(request)
+    without = stationed.client.run(REQUEST)
 
     assert [each.stats.proposer for each in (first, again, without)] == ["station", "station", "draft"]
     assert first.tokens == again.tokens == without.tokens
@@ -142,22 +140,16 @@ def test_a_paired_machine_drafts_until_it_is_taken_back(
     shutil.copytree(zoo.drafts["close"], elsewhere := tmp_path / "elsewhere")
     lent.offer(elsewhere)
     helping = lent.paired(tmp_path / "here")
-    request = Request(
-        tokens=PROMPTS[0],
-        sampling=Sampling(temperature=0.8, seed=6),
-        speculation=Speculation.fixed(4),
-        max_tokens=30,
-    )
-    here = stationed.client.run(request)
+    here = stationed.client.run(REQUEST)
     stationed.client.engine.set_station(StationPlace(helping))
     stationed.until(lambda state: state.phase is StationPhase.READY and state.machine == helping.machine.name)
-    there = stationed.client.run(request)
+    there = stationed.client.run(REQUEST)
     used = lent.until(lambda state: state.user and state.used_bytes)
     lent.process.take_back()
     assert lent.until(lambda state: not state.user).drafts is False
     stationed.until(lambda state: state.phase is StationPhase.STARTING)
     stationed.client.engine.set_station(None)
-    without = stationed.client.run(request)
+    without = stationed.client.run(REQUEST)
 
     assert (used.drafts, used.folder) == (True, str(elsewhere))
     assert [each.stats.proposer for each in (here, there, without)] == ["station", "station", "draft"]

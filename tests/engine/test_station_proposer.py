@@ -33,7 +33,7 @@ class Scripted:
 
     def __init__(self, says: Proposed | None) -> None:
         self.says = says
-        self.loaded: DraftLoaded | None = DraftLoaded(1000, 4096)
+        self.loaded: DraftLoaded | None = DraftLoaded(4096)
         self.prices = StationPrices()
         self.generation = 1
         self.gain = 0.0

@@ -176,8 +176,6 @@ def test_base_lines_are_written_before_another_pair_is_loaded(
     [
         {"baselines_at": 1e9},
         {"baselines_at": 1e12},
-        {"baselines": "x"},
-        {"baselines": [1, {}, {"source": "draft", "depth": "x"}]},
         {"baselines": [{"source": "draft", "depth": 0, "excess": 0.3, "variance": math.nan, "plain": 9}]},
     ],
 )
@@ -247,13 +245,6 @@ def test_what_was_measured_of_other_models_is_told_too(
     assert (own.weight_bytes, own.sparse) == (small.info.weight_bytes, False)
     assert {width for width, _ in own.by_width} == set(WIDTHS)
     assert [times.weight_bytes for times in others] == [main.info.weight_bytes]
-    paths = {read_kept(path, 1 << 16)["main_bytes"]: path for path in tmp_path.iterdir()}
-    path = paths[main.info.weight_bytes]
-    for odd in (0, -5, "5", None):
-        kept = read_kept(path, 1 << 16)
-        write_kept(path, kept | {"main_bytes": odd}, 1 << 20)
-        assert len(again.measured(small)) == 1
-        write_kept(path, kept, 1 << 20)
     for name in ("wheel", "system_name"):
         with monkeypatch.context() as patch:
             patch.setattr(mlx_build, name, lambda: "another")
@@ -722,22 +713,14 @@ def test_a_spell_in_which_all_is_slower_changes_nothing(
 @pytest.mark.parametrize(
     ("change", "kept"),
     [
-        (lambda told: told["verify_s"].update({"1": 0}), False),
-        (lambda told: told["verify_s"].update({"1": 10**400}), False),
-        (lambda told: told["draft_s"].update({"draft": -1.0}), False),
         (lambda told: told.update(rollback_s=0.0), True),  # of caches that cannot be rolled back
-        (lambda told: told.pop("error"), False),  # as it was measured before, each width by itself
-        (lambda told: told["round_s"].update({"draft": -1.0}), False),
         (lambda told: told.update(per_pass=1.9), True),
-        (lambda told: told.update(per_pass=-1.9), False),
         (lambda told: told["verify_s"].pop("8"), False),
         (lambda told: told["verify_s"].update({"50": 3.0}), True),
-        (lambda told: told.pop("deep_s"), False),  # as it was measured before, at the beginning of a chat alone
-        (lambda told: told["deep_s"].update({"4": -1e-6}), False),
         (lambda told: told.update(deep_s={}, draft_deep_s={}), True),
     ],
 )
-def test_only_whole_and_positive_times_are_read_back(
+def test_only_whole_times_are_read_back(
     main: LoadedModel, draft: LoadedModel, pair: Path, change: Callable[[dict[str, Any]], object], kept: bool
 ) -> None:
     (path,) = pair.iterdir()

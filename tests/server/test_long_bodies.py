@@ -75,11 +75,15 @@ def test_others_are_answered_while_a_long_body_is_read(
     served: Served, held: Held, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with held_messages(held, monkeypatch):
-        asked = Asked(served.port, {"model": "default"} | BODIES[path], path)
-        assert held.reached.wait(PATIENCE_S)
-        assert served.http.get("/v1/models", timeout=PATIENCE_S).status_code == 200
-        held.go_on.set()
-        asked.join()
+        check_others_are_answered(served, held, path)
+
+
+def check_others_are_answered(served: Served, held: Held, path: str) -> None:
+    asked = Asked(served.port, {"model": "default"} | BODIES[path], path)
+    assert held.reached.wait(PATIENCE_S)
+    assert served.http.get("/v1/models", timeout=PATIENCE_S).status_code == 200
+    held.go_on.set()
+    asked.join()
     assert asked.answer.startswith("HTTP/1.1 200 "), asked.answer
 
 
@@ -104,12 +108,7 @@ def slow(held: Held) -> Iterator[FakeEngine]:
 
 def test_others_are_answered_while_the_engine_checks_a_long_request(slow: FakeEngine, held: Held) -> None:
     with serving(slow) as served:
-        asked = Asked(served.port, {"model": "default"} | BODIES["/v1/completions"], "/v1/completions")
-        assert held.reached.wait(PATIENCE_S)
-        assert served.http.get("/v1/models", timeout=PATIENCE_S).status_code == 200
-        held.go_on.set()
-        asked.join()
-    assert asked.answer.startswith("HTTP/1.1 200 ")
+        check_others_are_answered(served, held, "/v1/completions")
 
 
 def test_a_client_that_leaves_meanwhile_leaves_nothing(slow: FakeEngine, held: Held) -> None:

@@ -63,7 +63,7 @@ class Stations:
         made = self.next()
         made.far.send(hello_here())
         assert isinstance(made.order(), LoadDraft)
-        made.far.send(DraftLoaded(100, 4096))
+        made.far.send(DraftLoaded(4096))
         while self.states.get(timeout=PATIENCE_S).phase is not StationPhase.READY:
             pass
         return made
@@ -142,7 +142,7 @@ def test_another_draft_is_loaded_however_late_the_former_was_refused(
 def test_one_that_says_twice_that_it_has_loaded_is_started_again(stations: Stations) -> None:
     stations.connection.use(ONE)
     station = stations.ready()
-    station.far.send(DraftLoaded(100, 4096))
+    station.far.send(DraftLoaded(4096))
     assert stations.next().draft is ONE
     with pytest.raises(WireEnded):
         station.order()
