@@ -26,7 +26,7 @@ from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Stora
 from app.storage.project_files import FileState, ProjectFile
 from app.system.limited_child import ChildStopped, Stop
 from app.system.worker import JobThread, ignore
-from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
+from app.view_models.attached import AttachedModel, AttachedRow, attachments_of, row_of
 from app.view_models.model_list import PairState
 from engine import ChatEngine, PictureDetail, picture_tokens
 
@@ -48,10 +48,10 @@ class _Rows:
 
     def put(self, place: int, attachments: Attachments) -> None:
         """In place of what was there."""
-        self._rows[place] = [_ready_row(next(self._numbers), each) for each in attachments]
+        self._rows[place] = [row_of(each, next(self._numbers)) for each in attachments]
 
     def add(self, place: int, attachment: Attachment) -> None:
-        self._rows[place].append(_ready_row(next(self._numbers), attachment))
+        self._rows[place].append(row_of(attachment, next(self._numbers)))
 
     def begin(self, place: int, name: str) -> int:
         """A file that is to be read; returns the number of its row."""
@@ -91,10 +91,6 @@ class _Rows:
     def forget_tokens(self) -> None:
         for place, rows in self._rows.items():
             self._rows[place] = [replace(row, tokens=None) for row in rows]
-
-
-def _ready_row(number: int, attachment: Attachment) -> AttachedRow:
-    return AttachedRow(number, attachment.name, attachment.kind, attachment.size_bytes, attachment=attachment)
 
 
 class AttachmentController(QObject):
@@ -283,7 +279,7 @@ class AttachmentController(QObject):
                     self._show()
                 return
             searched = Attachment(file.name, AttachmentKind.SEARCHED, "", file.size_bytes)
-            place = self._rows.change(number, lambda _row: _ready_row(number, searched))
+            place = self._rows.change(number, lambda _row: row_of(searched, number))
             if place is None:  # removed meanwhile
                 self._forget_document(chat_id, file.name)
                 return
@@ -427,7 +423,7 @@ class AttachmentController(QObject):
     def _take(self, number: int, attachment: Attachment) -> bool:
         """False: its row was removed meanwhile."""
         self._made.pop(number, None)
-        place = self._rows.change(number, lambda _row: _ready_row(number, attachment))
+        place = self._rows.change(number, lambda _row: row_of(attachment, number))
         if self._stops.pop(number, None) is None or place is None:
             return False
         self._changed(place)

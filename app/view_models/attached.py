@@ -22,6 +22,15 @@ class AttachedRow:
     progress: float | None = None
     attachment: Attachment | None = None
 
+    @property
+    def is_picture(self) -> bool:
+        return self.kind is AttachmentKind.PICTURE
+
+
+def row_of(attachment: Attachment, number: int = 0, tokens: int | None = None) -> AttachedRow:
+    """Of a file that is read."""
+    return AttachedRow(number, attachment.name, attachment.kind, attachment.size_bytes, tokens, None, attachment)
+
 
 def attachments_of(rows: Sequence[AttachedRow]) -> Attachments:
     """The files that are read, with their tokens if known."""

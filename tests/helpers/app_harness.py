@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self, TypeVar
@@ -17,6 +17,7 @@ from app.application import Application
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import Settings
+from app.storage import Stores
 from app.system.energy import EnergySource
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
@@ -25,6 +26,7 @@ from app.views.settings.window import SettingsWindow
 from app.views.shell.main_window import MainWindow
 from app.views.transcript.message_footer import message_menu
 from app.views.transcript.view import TranscriptView
+from app.views.widgets.attachment_chip import AttachmentChip
 from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.fake_model_store import FakeModelStore
@@ -130,9 +132,26 @@ class AppHarness:
     def ask(self, qtbot: QtBot, text: str) -> str:
         """Puts it into the composer, presses Return and waits for the whole reply."""
         self.window.composer.edit.insertPlainText(text)
-        QTest.keyClick(self.window.composer.edit, Qt.Key.Key_Return)
+        self.press_return()
         self.wait_until_quiet(qtbot)
         return self.chats.transcript.messages[-1].text
+
+    def press_return(self) -> None:
+        QTest.keyClick(self.window.composer.edit, Qt.Key.Key_Return)
+
+    @property
+    def chips(self) -> list[AttachmentChip]:
+        """Of what is attached in the composer."""
+        return list(self.window.composer.attached.chips.values())
+
+    @property
+    def used_tokens(self) -> int:
+        return self.window.composer.ring.used_tokens
+
+    def change(self, qtbot: QtBot, what: Callable[[Stores], object]) -> None:
+        """Does something to the writer's connection."""
+        self.application.storage.write(what, lambda _: None, lambda _: None)
+        self.wait_until_stored(qtbot)
 
     def wait_until_quiet(self, qtbot: QtBot) -> None:
         """Until everything that was asked of the disk and of the engine is answered."""

@@ -23,7 +23,7 @@ from app.view_models.transcript import TranscriptMessage
 from app.words.notices import Notice
 from app.words.notices_for_errors import Problem, notice_for
 from engine import Catalog, ChatEngine, EngineError, InstalledModel, ModelInfo
-from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine
+from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
 from tests.helpers.fake_model_store import FakeModelStore
 
 
@@ -124,6 +124,9 @@ class ControllerHarness:
                 pair.pair.state is not PairState.LOADING and pair.pair.draft_state != "loading" and bool(pair.models)
             )
         )
+
+    def will_say(self, *replies: str) -> None:
+        self.engine.scripts.extend(Script(pieces=(reply,)) for reply in replies)
 
     def say(self, text: str) -> TranscriptMessage:
         """Sends, waits for the whole reply, returns its row."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.server import ServerController
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript import consent_part
 from app.views.widgets import banner
@@ -34,6 +35,11 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 def harness(app: AppHarness) -> AppHarness:
     """The same under its other name."""
     return app
+
+
+@pytest.fixture
+def server(harness: AppHarness) -> ServerController:
+    return harness.application.server
 
 
 @pytest.fixture

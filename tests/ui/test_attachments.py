@@ -56,10 +56,6 @@ def rows(app: AppHarness) -> list[AttachedRow]:
     return controller(app).model.rows
 
 
-def chips(app: AppHarness) -> list[AttachmentChip]:
-    return list(app.window.composer.attached.chips.values())
-
-
 def has_messages(app: AppHarness, number: int) -> bool:
     return len(app.chats.transcript.messages) == number
 
@@ -87,7 +83,7 @@ def press(chip: AttachmentChip, key: Qt.Key) -> None:
 
 def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, note: Path) -> None:
     attach(app, qtbot, note)
-    (chip,) = chips(app)
+    (chip,) = app.chips
     assert app.window.composer.text() == ""
     assert read(chip.accessibleName()).startswith("메모.txt, 23 bytes · ")
     assert rows(app)[0].tokens == len(block_of(Attachment("메모.txt", AttachmentKind.TEXT, WORDS, 23)).split())
@@ -97,7 +93,7 @@ def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, n
     dialog.filesSelected.emit([str(note)])
     dialog.reject()
     wait_until_read(app, qtbot)
-    assert len(chips(app)) == 2
+    assert len(app.chips) == 2
 
     # Of what is attached the pasted texts are kept with the words where nothing else keeps them.
     field = app.window.composer.edit
@@ -123,11 +119,11 @@ def test_a_file_becomes_a_chip_however_it_comes(app: AppHarness, qtbot: QtBot, n
     paste(field, text := "line\n" * LONG_PASTE)
     assert app.window.composer.text() == "short "
     assert [row.attachment for row in rows(app)] == [Attachment("", AttachmentKind.PASTED, text, len(text))]
-    (chip,) = chips(app)
+    (chip,) = app.chips
     assert chip.title() == "Pasted text"
     chip.put_back_requested.emit()
     assert app.window.composer.text() == "short \n" + text
-    assert chips(app) == []
+    assert app.chips == []
     for place, line in ((5, "short\nwords\n tail"), (0, "words\nshort tail"), (10, "short tail\nwords")):
         app.window.composer.set_text("short tail")
         cursor = field.textCursor()
@@ -143,7 +139,7 @@ def test_attachments_are_sent_opened_and_removed(app: AppHarness, qtbot: QtBot, 
     (sent,) = app.chats.transcript.messages[0].attachments
     assert (sent.name, sent.text, sent.tokens > 4) == ("메모.txt", WORDS, True)
     assert app.engine.requests[0].messages[-1].content == prompt_of("What is in it?", [sent])
-    assert chips(app) == []
+    assert app.chips == []
     assert app.application.storage.read.unsent.attachments() == {}
     (part,) = app.transcript.findChildren(AttachmentsPart)
     press(part.chips[0], Qt.Key.Key_Return)
@@ -169,7 +165,7 @@ def test_attachments_are_sent_opened_and_removed(app: AppHarness, qtbot: QtBot, 
     assert not app.window.composer.button.isEnabled()
     attach(app, qtbot, note)
     assert app.window.composer.button.isEnabled()
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.press_return()
     qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == 2)
     app.wait_until_quiet(qtbot)
     message = app.chats.transcript.messages[0]
@@ -218,7 +214,7 @@ def test_what_is_too_long_is_searched(app: AppHarness, qtbot: QtBot, tmp_path: P
     banner = app.window.banner
     attach_long_log(app, qtbot, tmp_path / "app.log")
     said: list[str] = []
-    controller(app).model.changed.connect(lambda: said.extend(chip.detail() for chip in chips(app)))
+    controller(app).model.changed.connect(lambda: said.extend(chip.detail() for chip in app.chips))
     banner.button.click()
     qtbot.waitUntil(lambda: app.window.composer.button.isEnabled() and not banner.isVisible())
     (row,) = rows(app)
@@ -252,7 +248,7 @@ def test_passages_are_seen_and_can_be_left_out_before_they_are_sent(app: AppHarn
     qtbot.waitUntil(lambda: documents.has_text(-app.chats.chat_id))
     QTest.keyClicks(edit, "Zebras?")
     qtbot.waitUntil(lambda: [row.tokens is not None for row in passages()] == [True])
-    assert [chip.title() for chip in chips(app)] == ["From the documents"]
+    assert [chip.title() for chip in app.chips] == ["From the documents"]
     edit.clear()
     assert not rows(app)
     QTest.keyClicks(edit, "Zebras")
@@ -523,7 +519,7 @@ def test_a_file_being_read(app: AppHarness, qtbot: QtBot, tmp_path: Path, monkey
     app.window.composer.edit.insertFromMimeData(files(path))
     app.window.composer.set_text("Sum it up")
     assert not app.window.composer.button.isEnabled()
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.press_return()
     assert tooltip_text() == "Still reading an attachment."
     qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
     controller(app).remove(rows(app)[0].number)
@@ -546,7 +542,7 @@ def test_files_attached_while_the_first_message_is_stored(app: AppHarness, qtbot
     free = threading.Event()
     app.application.storage.write(lambda _stores: free.wait(60), lambda _: None, lambda _: None)
     app.window.composer.set_text("Hello")
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.press_return()
     paste(app.window.composer.edit, WORDS * 2000)
     app.window.composer.edit.insertFromMimeData(files(note))
     free.set()
@@ -588,10 +584,6 @@ def names(part: EditorPart) -> list[str]:
 def wait_for(part: EditorPart, app: AppHarness, qtbot: QtBot, *expected: str) -> None:
     qtbot.waitUntil(lambda: names(part) == list(expected) and all(row.tokens for row in part.attached.rows))
     app.wait_until_stored(qtbot)
-
-
-def used_tokens(app: AppHarness) -> int:
-    return app.window.composer.ring.used_tokens
 
 
 def test_files_come_into_and_out_of_an_edited_message(app: AppHarness, qtbot: QtBot, notes: list[Path]) -> None:
@@ -649,19 +641,19 @@ def test_files_in_a_field_survive_a_restart(tmp_path: Path, qtbot: QtBot, notes:
         app.ask(qtbot, "What is in it?")
         app.window.composer.edit.insertPlainText("word\n" * 200)  # what stands above is out of sight
         app.ask(qtbot, "And in these?")
-        read = used_tokens(app)
+        read = app.used_tokens
         part = field_of(app, 0)
         wait_for(part, app, qtbot, "first.txt")
         part.field.insertFromMimeData(files(notes[1]))
         wait_for(part, app, qtbot, "first.txt", "second.txt")
         press(next(iter(part.attached.chips.values())), Qt.Key.Key_Delete)
         QTest.keyClicks(part.field, " And more")
-        used = used_tokens(app)
+        used = app.used_tokens
         assert used > read
         app.transcript.go_to(None)
     with open_app(tmp_path / "profile", qtbot) as app:
         app.chats.open_chat(1)
-        qtbot.waitUntil(lambda: used_tokens(app) == used)  # the ring counts the field before it is seen
+        qtbot.waitUntil(lambda: app.used_tokens == used)  # the ring counts the field before it is seen
         assert not any(part.isVisible() for part in app.window.findChildren(EditorPart))
         part = field_of(app, 0)
         wait_for(part, app, qtbot, "second.txt")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,9 @@ from app.markup.links import Cited, citations, cited, links_of
 from app.storage.project_files import FileState, Passage
 from app.views.files.attachment_dialog import AttachmentDialog
 from app.views.transcript.text_parts import TextPart
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.fake_engine import Script
 from tests.helpers.pdf_files import pdf_bytes
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path / "profile", qtbot) as harness:
-        yield harness
 
 
 @pytest.mark.parametrize(

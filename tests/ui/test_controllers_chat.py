@@ -319,17 +319,13 @@ def test_a_reply_that_goes_on_before_its_end_is_saved_keeps_all_its_words(harnes
     assert harness.rows[-1].text == long + "and on"
 
 
-def will_say(harness: ControllerHarness, *replies: str) -> None:
-    harness.engine.scripts.extend(Script(pieces=(reply,)) for reply in replies)
-
-
 def delete(harness: ControllerHarness, message_id: int, following: bool = True) -> None:
     harness.controller.edits.delete(message_id, following)
     harness.settle()
 
 
 def test_a_version_comes_with_what_followed_and_deleted_messages_are_not_sent(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "one more", "two")
+    harness.will_say("one", "one more", "two")
     harness.say("Question")
     first = harness.rows[1].id
     harness.say("And?")
@@ -342,7 +338,7 @@ def test_a_version_comes_with_what_followed_and_deleted_messages_are_not_sent(ha
     assert harness.texts == ["Question", "one", "And?", "one more"]
 
     harness.chat.new_chat()
-    will_say(harness, "one", "two")
+    harness.will_say("one", "two")
     harness.say("Question")
     delete(harness, harness.rows[1].id)
     harness.say("And?")
@@ -350,7 +346,7 @@ def test_a_version_comes_with_what_followed_and_deleted_messages_are_not_sent(ha
 
 
 def test_regenerate_while_generating_stops_the_old_and_starts_the_new(harness: ControllerHarness) -> None:
-    will_say(harness, "old", "new")
+    harness.will_say("old", "new")
     harness.engine.gate.hold()
     harness.chat.send("Question")
     old = harness.rows[1].id

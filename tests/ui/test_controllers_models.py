@@ -410,7 +410,7 @@ def test_a_draft_that_is_chosen_for_an_unloaded_pair_comes_with_it(harness: Cont
     harness.models.eject()
     qtbot.waitUntil(lambda: harness.engine.state().main is None)
     harness.models.choose_draft(DRAFT.folder)
-    assert state_of(harness) == "unloaded"
+    assert str(harness.models.pair.state) == "unloaded"
     assert harness.chat.send("Hello")
     qtbot.waitUntil(lambda: harness.rows[-1].status is ReplyStatus.DONE)
     qtbot.waitUntil(lambda: harness.models.pair.draft_state == "active")
@@ -427,17 +427,13 @@ def test_an_idle_pair_is_unloaded_only_when_that_was_asked_for(harness: Controll
     harness.chat.send("Hello")
     qtbot.waitUntil(lambda: not idle.isActive())
     idle.timeout.emit()
-    assert state_of(harness) == "ready"
+    assert str(harness.models.pair.state) == "ready"
     harness.engine.gate.open()
     qtbot.waitUntil(idle.isActive)
     idle.timeout.emit()
-    assert state_of(harness) == "unloaded"
+    assert str(harness.models.pair.state) == "unloaded"
     harness.settings.unload_after_min = 0
     assert not idle.isActive()
-
-
-def state_of(harness: ControllerHarness) -> str:
-    return str(harness.models.pair.state)
 
 
 def test_what_is_told_late_of_a_former_main_model_is_not_taken_for_the_present_one(harness: ControllerHarness) -> None:

@@ -323,7 +323,7 @@ def test_with_its_icon_the_app_stays(harness: AppHarness, desktop: Desktop, qtbo
     assert desktop.tray.lines() == ["Main 8B ← Draft 1B", "Not writing"]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.press_return()
     qtbot.waitUntil(lambda: harness.chats.generating)
     assert desktop.tray.lines()[1] == "1 reply being written"
     harness.engine.gate.open()
@@ -431,7 +431,7 @@ def test_announcements(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monk
     assert [words for _, words in told[1:]] == ["Reply ended early."]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Stopped")
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.press_return()
     qtbot.waitUntil(lambda: harness.chats.generating)
     harness.chats.stop()
     harness.engine.gate.open()

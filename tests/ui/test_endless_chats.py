@@ -7,7 +7,6 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.system.worker import ignore
 from app.view_models.chat_options import Scope
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.message_actions import LongChatMenu
@@ -148,7 +147,7 @@ def test_a_reply_that_goes_on_in_a_larger_context_is_read_from_the_beginning(har
     talk(harness, qtbot, Script(), Script(("Half ",), first=2, finish=FinishReason.CONTEXT))
     half = harness.chats.transcript.messages[-1]
     sql = "UPDATE messages SET stats = json_set(stats, '$.context_limit_tokens', 1024) WHERE id = ?"
-    harness.application.storage.write(lambda stores: stores.database.execute(sql, (half.id,)), ignore, ignore)
+    harness.change(qtbot, lambda stores: stores.database.execute(sql, (half.id,)))
     harness.engine.scripts.append(Script(("a reply.",)))
     assert harness.chats.asking.continue_reply(half.id)
     harness.wait_until_quiet(qtbot)

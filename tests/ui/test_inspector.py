@@ -149,7 +149,7 @@ def test_it_is_live_and_follows_the_reply_in_focus(app: AppHarness, qtbot: QtBot
     button.set_wanted(True)
     app.engine.gate.hold()
     QTest.keyClicks(app.window.composer.edit, "Why?")
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.press_return()
     app.engine.gate.let_through(2)
     chart = button.panel.charts[0]
     qtbot.waitUntil(lambda: chart.stats.rounds == 2)

@@ -21,15 +21,6 @@ from tests.helpers.stillness import still
 LONG = "precious " * 600
 
 
-def change(harness: AppHarness, qtbot: QtBot, what: object) -> None:
-    harness.application.storage.write(what, lambda _: None, lambda _: None)  # type: ignore[arg-type]
-    harness.wait_until_stored(qtbot)
-
-
-def press_return(harness: AppHarness) -> None:
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-
-
 def unsent(harness: AppHarness) -> dict[int, str]:
     return harness.application.storage.read.unsent.all()
 
@@ -39,7 +30,7 @@ def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: Q
     """In a new chat, and in one that is there."""
     window, chats = harness.window, harness.chats
     window.composer.set_text("Hello")
-    press_return(harness)
+    harness.press_return()
     QTest.keyClicks(window.composer.edit, " and more")
     harness.wait_until_quiet(qtbot)
     assert (chats.is_new, window.composer.text()) == (False, "and more")
@@ -51,12 +42,12 @@ def test_what_is_sent_by_trying_again_is_sent_once(harness: AppHarness, qtbot: Q
         if not in_new_chat:
             harness.ask(qtbot, "First")
         chat_id, before = chats.chat_id, len(chats.transcript.messages)
-        change(harness, qtbot, fill_up)
+        harness.change(qtbot, fill_up)
         window.composer.edit.long_text_given.emit(LONG)
         window.composer.set_text(LONG)
-        press_return(harness)
+        harness.press_return()
         qtbot.waitUntil(lambda: window.banner.button.text() == "Try again")
-        change(harness, qtbot, make_room)
+        harness.change(qtbot, make_room)
         QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
         harness.wait_until_quiet(qtbot)
         assert len(chats.transcript.messages) == before + 2
@@ -83,7 +74,7 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness
             chats.folders.delete(chats.folders.folder_of(chat_id) or 0, with_chats=True)
         else:
             chats.delete_chats([chat_id])
-        press_return(harness)
+        harness.press_return()
         harness.wait_until_stored(qtbot)
         assert (chats.is_new, composer.text(), len(harness.engine.requests)) == (True, "Second", asked)
         chats.deletions.undo()
@@ -91,7 +82,7 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(harness
         chats.open_chat(chat_id)
         assert ([row.text for row in chats.transcript.messages[2:]], composer.text()) == ([], "")
         chats.new_chat()
-        press_return(harness)
+        harness.press_return()
         harness.wait_until_quiet(qtbot)
         assert [row.text for row in chats.transcript.messages[:1]] == ["Second"]
 
@@ -188,7 +179,7 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
     """Typed in a chat that is left, attached, and typed into a message: nobody touches any of it again."""
     with open_app(tmp_path, qtbot) as first:
         first.ask(qtbot, "First")
-        change(first, qtbot, fill_up)
+        first.change(qtbot, fill_up)
         first.window.composer.set_text(LONG)
         first.window.composer.edit.long_text_given.emit(LONG)
         first.chats.edits.begin(1)
@@ -197,7 +188,7 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
         first.chats.new_chat()
         first.wait_until_stored(qtbot)
         assert unsent(first) == {}
-        change(first, qtbot, make_room)
+        first.change(qtbot, make_room)
     with open_app(tmp_path, qtbot) as second:
         second.chats.open_chat(1)
         assert second.window.composer.text() == LONG
@@ -211,11 +202,11 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
 def test_what_is_typed_while_refused_words_are_tried_again_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as first:
         first.ask(qtbot, "First")
-        change(first, qtbot, fill_up)
+        first.change(qtbot, fill_up)
         first.chats.edits.begin(1)
         first.chats.edits.type(1, LONG)
         qtbot.waitUntil(lambda: first.chats.keeping.has_refused)
-        change(first, qtbot, make_room)
+        first.change(qtbot, make_room)
         first.chats.edits.type(1, "newest")
         first.chats.keeping.try_again()
     with open_app(tmp_path, qtbot) as second:
@@ -303,7 +294,7 @@ def test_an_edit_that_was_refused_is_saved_once(harness: AppHarness, qtbot: QtBo
         harness.chats.new_chat()
         harness.ask(qtbot, "First")
         reply = harness.chats.transcript.messages[1].id
-        change(harness, qtbot, fill_up)
+        harness.change(qtbot, fill_up)
         edits.begin(reply, kind)
         edits.type(reply, LONG)
         assert edits.save(reply)
@@ -313,7 +304,7 @@ def test_an_edit_that_was_refused_is_saved_once(harness: AppHarness, qtbot: QtBo
     stored = harness.application.storage.read.database
     for kind in EditKind:
         reply = refused(kind)
-        change(harness, qtbot, make_room)
+        harness.change(qtbot, make_room)
         assert edits.save(reply)
         harness.wait_until_stored(qtbot)
         before = stored.rows("SELECT id FROM messages")
@@ -322,7 +313,7 @@ def test_an_edit_that_was_refused_is_saved_once(harness: AppHarness, qtbot: QtBo
         assert stored.rows("SELECT id FROM messages") == before, kind
     reply = refused(EditKind.EDIT)
     edits.type(reply, LONG + "and more")
-    change(harness, qtbot, make_room)
+    harness.change(qtbot, make_room)
     banner.button.click()
     harness.wait_until_stored(qtbot)
     assert harness.chats.transcript.messages[1].text == LONG + "and more"
@@ -343,7 +334,7 @@ def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHar
     being tried again.
     """
     window, banner = harness.window, harness.window.banner
-    change(harness, qtbot, fill_up)
+    harness.change(qtbot, fill_up)
     window.composer.set_text(LONG)
     window.close()
     assert (window.isVisible(), banner.title.text()) == (True, unsaved().title)
@@ -351,13 +342,13 @@ def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHar
     QTest.keyClicks(window.composer.edit, "and more")
     window.close()
     assert (window.isVisible(), banner.title.text()) == (True, unsaved().title)
-    change(harness, qtbot, make_room)
+    harness.change(qtbot, make_room)
     window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
 
     other = Database(harness.paths.database)
-    change(harness, qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
+    harness.change(qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
     other.execute("BEGIN IMMEDIATE")
     window.composer.set_text("precious")
     window.composer.unsent.keep()
@@ -380,11 +371,11 @@ def test_what_comes_after_a_refused_question_is_on_disk_when_that_is_sent(harnes
     other = chats.chat_id
     chats.new_chat()
     new_id = chats.chat_id
-    change(harness, qtbot, fill_up)
+    harness.change(qtbot, fill_up)
     window.composer.set_text(LONG)
-    press_return(harness)
+    harness.press_return()
     qtbot.waitUntil(lambda: window.banner.button.text() == "Try again")
-    change(harness, qtbot, make_room)
+    harness.change(qtbot, make_room)
     window.composer.set_text("Something else")
     window.composer.edit.long_text_given.emit(LONG)
     window.composer.unsent.keep()
@@ -407,7 +398,7 @@ def test_what_is_typed_after_a_question_stays_where_it_was_left(harness: AppHarn
     free = threading.Event()
     harness.application.storage.write(lambda _: free.wait(60), lambda _: None, lambda _: None)
     composer.set_text("Second")
-    press_return(harness)
+    harness.press_return()
     QTest.keyClicks(composer.edit, " and more")
     chats.new_chat()
     free.set()

@@ -95,14 +95,14 @@ def stores(tmp_path: Path) -> Iterator[Stores]:
 
 def test_a_file_that_cannot_be_deleted_is_taken_over_once(tmp_path: Path, stores: Stores) -> None:
     file = tmp_path / "left.json"
-    LeftWords(file).leave(Left(unsent={0: "left"}))
+    LeftWords(file).leave(Left(unsent={1: "left"}, new_chats=[1]))
     content = file.read_bytes()
     LeftWords(file).put_back(stores)
-    assert (stores.unsent.all(), file.exists()) == ({0: "left"}, False)
-    stores.unsent.put(0, "typed since")
+    assert (stores.unsent.all(), file.exists()) == ({1: "left"}, False)
+    stores.unsent.put(1, "typed since")
     file.write_bytes(content)
     LeftWords(file).put_back(stores)
-    assert stores.unsent.all() == {0: "typed since"}
+    assert stores.unsent.all() == {1: "typed since"}
 
 
 def test_a_project_is_put_back_where_its_folder_is(tmp_path: Path, stores: Stores) -> None:
@@ -116,9 +116,9 @@ def test_a_project_is_put_back_where_its_folder_is(tmp_path: Path, stores: Store
 
 def test_what_has_no_place_any_more_costs_nothing_else(tmp_path: Path, stores: Stores) -> None:
     file = tmp_path / "left.json"
-    LeftWords(file).leave(Left(unsent={77: "of a chat that is gone", 0: "new"}))
+    LeftWords(file).leave(Left(unsent={77: "of a chat that is gone", 1: "new"}, new_chats=[1]))
     LeftWords(file).put_back(stores)
-    assert stores.unsent.all() == {0: "new"}
+    assert stores.unsent.all() == {1: "new"}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_what_has_no_place_any_more_costs_nothing_else(tmp_path: Path, stores: S
         *(b"", b"[]", b"{", b"\xff", b"[" * 100_000, json.dumps({"number": "a", "unsent": [[0]]}).encode()),
         json.dumps(NOTHING | {"replies": "long " * 100}).encode(),
         *(json.dumps(NOTHING | {"edits": [[each, "edit", "user", "x", None]]}).encode() for each in (2**63, "x", [1])),
-        json.dumps(NOTHING | {"unsent": [[0, "a\ud800b"]]}).encode(),
+        json.dumps(NOTHING | {"unsent": [[1, "a\ud800b"]], "new_chats": [1]}).encode(),
     ],
 )
 def test_a_damaged_file_is_passed_over_and_stays(tmp_path: Path, stores: Stores, content: bytes) -> None:
@@ -146,4 +146,4 @@ def test_what_is_no_plain_file_is_not_read(tmp_path: Path, stores: Stores) -> No
 
 def test_a_disk_that_takes_no_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "left.json" / "in the way").mkdir(parents=True)
-    assert not LeftWords(tmp_path / "left.json").leave(Left(unsent={0: "typed"}))
+    assert not LeftWords(tmp_path / "left.json").leave(Left(unsent={1: "typed"}))

@@ -93,7 +93,7 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     assert harness.window.speculation.race.isEnabled()  # its key is heard
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.press_return()
     qtbot.waitUntil(menu.stop.isEnabled)
     assert (menu.rename.isEnabled(), menu.find.isEnabled()) == (True, True)
     harness.engine.gate.open()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.storage import AttachmentKind, Database, rescue
+from app.storage import Database, rescue
 from app.tools.builtin.tool import Reach
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.full_disk import fill_up, make_room
@@ -25,20 +24,11 @@ BUSY = pytest.mark.expect_log("was not stored: SQLITE_BUSY", "was not stored: SQ
 FULL = pytest.mark.expect_log("was not stored: SQLITE_FULL")
 
 
-def change(harness: AppHarness, qtbot: QtBot, what: object) -> None:
-    harness.application.storage.write(what, lambda _: None, lambda _: None)  # type: ignore[arg-type]
-    harness.wait_until_stored(qtbot)
-
-
-def press_return(app: AppHarness) -> None:
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-
-
 @contextmanager
 def refusing(app: AppHarness, qtbot: QtBot) -> Iterator[None]:
     """The disk refuses all until the end of the block."""
     with closing(Database(app.paths.database)) as other:
-        change(app, qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
+        app.change(qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
@@ -58,35 +48,11 @@ def quit_with_refused(app: AppHarness, qtbot: QtBot) -> None:
 
 def refuse_second(app: AppHarness, qtbot: QtBot) -> None:
     """A full disk refuses a question in a new chat, and another is begun meanwhile."""
-    change(app, qtbot, fill_up)
+    app.change(qtbot, fill_up)
     app.window.composer.set_text(LONG)
-    press_return(app)
+    app.press_return()
     app.chats.new_chat()
     qtbot.waitUntil(lambda: app.window.banner.button.text() == "Try again")
-
-
-def test_what_an_earlier_version_has_left_in_its_new_chat_is_there(tmp_path: Path, qtbot: QtBot) -> None:
-    """It had number 0 for that chat, also in the name of the file of its documents."""
-    (tmp_path / "notes.txt").write_text("The owl sleeps by day.\n" * 50)
-    with open_app(tmp_path, qtbot) as app:
-        documents = app.chats.documents
-        new_id = app.chats.chat_id
-        QTest.keyClicks(app.window.composer.edit, "What does it do?")
-        app.application.file_controllers.attachments.search_in_file(str(tmp_path / "notes.txt"))
-        qtbot.waitUntil(lambda: documents.has_text(-new_id) and not app.window.composer.attached.is_reading)
-        app.wait_until_stored(qtbot)
-        database = app.application.storage.path
-        documents_at = documents.database(-new_id)
-    documents_at.rename(documents_at.with_name("chat-0.db"))
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE unsent SET chat_id = 0")
-    with open_app(tmp_path, qtbot) as app:
-        chats = app.chats
-        assert app.window.composer.text() == "What does it do?"
-        assert [row.kind for row in app.window.composer.attached.rows] == [AttachmentKind.SEARCHED]
-        qtbot.waitUntil(lambda: chats.documents.has_text(-chats.chat_id))
-        app.wait_until_stored(qtbot)
-        assert [*app.application.storage.read.unsent.all()] == [chats.chat_id]
 
 
 def test_chats_that_begin_meanwhile_have_other_numbers(app: AppHarness, qtbot: QtBot) -> None:
@@ -106,7 +72,7 @@ def test_chats_that_begin_meanwhile_have_other_numbers(app: AppHarness, qtbot: Q
     assert len(numbers) == 4
     chats.new_chat()
     assert (chats.chat_id, app.window.composer.text()) == (new_id, "Second")
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.press_return()
     app.wait_until_quiet(qtbot)
     assert (chats.chat_id, chats.title) == (new_id, "Second")
     assert {each.id for each in app.application.storage.read.chats.find()} == numbers
@@ -121,7 +87,7 @@ def test_the_words_of_two_new_chats_stay_apart_also_after_a_restart(tmp_path: Pa
         composer = app.window.composer
         refuse_second(app, qtbot)
         assert composer.text() == ""
-        change(app, qtbot, make_room)
+        app.change(qtbot, make_room)
         composer.set_text("Second")
         composer.unsent.keep()
         app.wait_until_stored(qtbot)
@@ -155,7 +121,7 @@ def test_the_list_marks_chats_with_unsent_text_also_after_a_restart(tmp_path: Pa
         assert any("unsent text" in row.spoken for row in app.chats.conversations.rows)
         app.chats.open_chat(first)
         assert marked(app) == []
-        QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+        app.press_return()
         app.wait_until_quiet(qtbot)
         app.chats.new_chat()
         assert marked(app) == []
@@ -171,7 +137,7 @@ def test_left_words_keep_their_number_to_themselves(tmp_path: Path, qtbot: QtBot
         app.wait_until_stored(qtbot)
         app.chats.new_chat()
         assert (app.chats.title, app.chats.transcript.messages, app.window.composer.text()) == ("", [], "precious")
-        press_return(app)
+        app.press_return()
         app.wait_until_quiet(qtbot)
         assert [row.text for row in app.chats.transcript.messages][:1] == ["precious"]
 
@@ -187,7 +153,7 @@ def test_words_of_a_chat_that_was_deleted_for_good_do_not_come_back(tmp_path: Pa
             chats.delete_chats([first])
             chats.deletions.empty()
         else:
-            change(app, qtbot, fill_up)
+            app.change(qtbot, fill_up)
             app.window.composer.set_text(LONG)
             chats.new_chat()
             app.wait_until_stored(qtbot)
@@ -195,26 +161,11 @@ def test_words_of_a_chat_that_was_deleted_for_good_do_not_come_back(tmp_path: Pa
             app.wait_until_stored(qtbot)
             chats.deletions.empty()
             app.wait_until_stored(qtbot)
-            change(app, qtbot, make_room)
+            app.change(qtbot, make_room)
             chats.keeping.try_again()  # as it does every two seconds
         app.wait_until_stored(qtbot)
     with open_app(tmp_path, qtbot) as app:
         assert (app.window.composer.text(), app.application.storage.read.unsent.all()) == ("", {})
-
-
-def test_what_an_earlier_version_left_of_a_purged_chat_does_not_come_back(tmp_path: Path, qtbot: QtBot) -> None:
-    """Such rows: `test_f2…` on `main`, where nothing shows them."""
-    with open_app(tmp_path, qtbot) as app:
-        app.ask(qtbot, "First")
-        app.chats.delete_chats([1])
-        app.wait_until_stored(qtbot)
-        app.chats.deletions.empty()
-        app.wait_until_stored(qtbot)
-    with closing(sqlite3.connect(app.paths.database)) as connection, connection:
-        connection.execute("INSERT INTO unsent (chat_id, text) VALUES (1, 'secret')")
-        connection.execute("PRAGMA user_version = 11")
-    with open_app(tmp_path, qtbot) as app:
-        assert app.window.composer.text() == ""
 
 
 @BUSY
@@ -233,19 +184,6 @@ def test_left_words_that_are_put_back_a_run_later_are_of_no_other_chat(tmp_path:
         assert (new, app.window.composer.text()) == ("precious", "words of the other chat")
 
 
-def test_left_words_of_an_earlier_version_replace_what_was_stored_before(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as app:
-        app.window.composer.set_text("half a")
-        app.window.composer.unsent.keep()
-        app.wait_until_stored(qtbot)
-    with closing(sqlite3.connect(app.paths.database)) as connection, connection:
-        connection.execute("UPDATE unsent SET chat_id = 0")
-    left = {"number": "1", "unsent": [[0, "half a thought"]], "attachments": [], "edits": [], "replies": []}
-    app.paths.left.write_text(json.dumps(left))
-    with open_app(tmp_path, qtbot) as app:
-        assert app.window.composer.text() == "half a thought"
-
-
 @FULL
 def test_options_stay_with_their_new_chat_over_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -257,7 +195,7 @@ def test_options_stay_with_their_new_chat_over_a_restart(tmp_path: Path, qtbot: 
         first = chats.chat_id
         chats.options.choose_texts("folders", ["/secret"])
         refuse_second(app, qtbot)
-        change(app, qtbot, make_room)
+        app.change(qtbot, make_room)
         composer.set_text("Second")
         composer.unsent.keep()
         app.wait_until_stored(qtbot)
@@ -332,7 +270,7 @@ def test_what_was_refused_and_is_sent_while_the_app_quits_is_there_once(
         app.window.composer.edit.long_text_given.emit("pasted")
         app.wait_until_stored(qtbot)
         refuses[0] = False
-        press_return(app)
+        app.press_return()
     with open_app(tmp_path, qtbot) as app:
         stores = app.application.storage.read
         assert len(stores.database.rows("SELECT id FROM messages WHERE parts LIKE '%pasted%'")) == 1

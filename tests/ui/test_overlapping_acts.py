@@ -94,7 +94,7 @@ def in_database(app: AppHarness, words: str) -> bool:
 def test_pictures_and_files_of_a_models_message_stay_when_it_is_edited(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "Question")
     parts = Attachment("p.txt", AttachmentKind.PASTED, "words", 10), Text("answer")
-    app.application.storage.write(lambda stores: stores.messages.put_parts(id_of(app, 1), parts), ignore, ignore)
+    app.change(qtbot, lambda stores: stores.messages.put_parts(id_of(app, 1), parts))
     app.wait_until_quiet(qtbot)
     app.chats.update_branch(app.chats.chat_id)
     begin_edit(app, 1).save.click()
@@ -422,7 +422,7 @@ def test_an_option_that_was_refused_is_tried_again_with_its_present_value(
 
 Act = Callable[[AppHarness], object]
 _REFUSED: dict[str, Act] = {
-    "another message": lambda app: QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return),
+    "another message": lambda app: app.press_return(),
     "another reply": lambda app: app.transcript.context.regenerate_requested.emit(id_of(app, 1)),
     "an edit": lambda app: editor(app, 2).save.click(),
 }
@@ -454,7 +454,7 @@ def test_what_was_sent_right_before_the_end_is_not_in_the_field_after_it(tmp_pat
         app.ask(qtbot, "Old")
         chat_id = app.chats.chat_id
         QTest.keyClicks(app.window.composer.edit, "Question")
-        QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+        app.press_return()
         quit_at_once(app)
     with open_app(tmp_path, qtbot) as app:
         app.chats.open_chat(chat_id)

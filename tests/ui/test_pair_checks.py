@@ -21,10 +21,6 @@ def groups(harness: ControllerHarness) -> dict[str, DraftGroup]:
     return {choice.model.name: choice.group for choice in harness.models.drafts_for_main()}
 
 
-def state_of(harness: ControllerHarness) -> str:
-    return str(harness.models.pair.state)
-
-
 def test_a_vocabulary_that_differs_is_judged_by_the_files(tmp_path: Path, qtbot: QtBot) -> None:
     near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
     far = replace(model_info("/models/Far-1B", 1_000_000_000, "vocabulary-c"), vocabulary_tokens=32_000)
@@ -51,7 +47,7 @@ def test_a_draft_of_another_family_stays(tmp_path: Path, qtbot: QtBot, monkeypat
         monkeypatch.setattr(found.engine, "_draft_problem", lambda _draft: None)
         found.settings.main_folder = MAIN.folder
         found.models.start()
-        qtbot.waitUntil(lambda: len(found.models.models) == 3 and state_of(found) == "ready")
+        qtbot.waitUntil(lambda: len(found.models.models) == 3 and str(found.models.pair.state) == "ready")
         found.models.choose_draft(near.folder)
         qtbot.waitUntil(lambda: found.engine.drafts == [near.folder])
 
@@ -61,7 +57,7 @@ def test_a_draft_of_another_family_stays(tmp_path: Path, qtbot: QtBot, monkeypat
         assert found.store.checked == [(MIDDLE.folder, near.folder)]
         found.models.choose_main(MAIN.folder)
         found.models.choose_draft(None)
-        qtbot.waitUntil(lambda: len(found.store.checked) == 2 and state_of(found) == "ready")
+        qtbot.waitUntil(lambda: len(found.store.checked) == 2 and str(found.models.pair.state) == "ready")
         qtbot.waitUntil(lambda: found.models.pair.draft_state is DraftState.NONE)
         assert found.models.pair.draft_folder == ""
         found.models.choose_draft(near.folder)

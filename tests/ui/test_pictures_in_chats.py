@@ -62,10 +62,6 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         yield harness
 
 
-def chips(app: AppHarness) -> list[AttachmentChip]:
-    return list(app.window.composer.attached.chips.values())
-
-
 def buttons(note: UnseenNote) -> list[PillButton]:
     return [note.use_button, note.install_button, note.find_button]
 
@@ -84,7 +80,7 @@ def wait_until_read(app: AppHarness, qtbot: QtBot) -> None:
 
 def send(app: AppHarness, qtbot: QtBot) -> None:
     count = len(app.chats.transcript.messages)
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.press_return()
     qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == count + 2)
     app.wait_until_quiet(qtbot)
 
@@ -116,7 +112,7 @@ def test_a_screenshot_is_sent_looked_at_copied_and_removed(
     app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paste(app, qtbot, image(40, 20, "#123456"))
-    (chip,) = chips(app)
+    (chip,) = app.chips
     assert (chip.width(), chip.height()) == (64, 64)
     assert chip.accessibleName() == "Picture, 40 × 20"
     shown = chip.grab().toImage().pixelColor(32, 32)
@@ -126,13 +122,13 @@ def test_a_screenshot_is_sent_looked_at_copied_and_removed(
     (picture,) = app.engine.requests[0].messages[-1].pictures
     assert (picture.width, picture.height, picture.rgb) == (40, 20, bytes.fromhex("123456") * 800)
     assert files(app) == [f"{picture.digest}.png"]
-    assert (chips(app), app.engine.requests[0].messages[-1].content) == ([], "")
+    assert (app.chips, app.engine.requests[0].messages[-1].content) == ([], "")
     (part,) = app.transcript.findChildren(AttachmentsPart)
     assert part.accessibleName() == "Picture, 40 × 20"
 
     paste(app, qtbot, image(40, 20, "#123456"))
     paste(app, qtbot, image(5, 5))
-    first, second = chips(app)
+    first, second = app.chips
     assert first.close_button is not None
     assert not first.close_button.isVisible()
     first.setFocus(Qt.FocusReason.TabFocusReason)
@@ -156,14 +152,14 @@ def test_a_screenshot_is_sent_looked_at_copied_and_removed(
     assert QGuiApplication.clipboard().image().pixelColor(3, 3).name() == "#123456"
     QTest.keyClick(viewer.focusWidget() or viewer, Qt.Key.Key_Space)  # as it was opened
     assert not viewer.isVisible()
-    assert chips(app) == [first, second]
+    assert app.chips == [first, second]
     app.window.activateWindow()
     qtbot.waitUntil(app.window.isActiveWindow)
     first.setFocus()
     QTest.keyClick(first, Qt.Key.Key_Delete)
     assert second.hasFocus()
     QTest.keyClick(second, Qt.Key.Key_Delete)
-    assert chips(app) == []
+    assert app.chips == []
 
 
 def test_the_same_bytes_are_kept_once(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -175,7 +171,7 @@ def test_the_same_bytes_are_kept_once(app: AppHarness, qtbot: QtBot, tmp_path: P
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     app.window.composer.edit.insertFromMimeData(data)
     wait_until_read(app, qtbot)
-    assert [chip.title() for chip in chips(app)] == ["red.png", "also red.png", "note.txt"]
+    assert [chip.title() for chip in app.chips] == ["red.png", "also red.png", "note.txt"]
     app.window.composer.set_text("What is it?")
     send(app, qtbot)
     message = app.engine.requests[0].messages[-1]
@@ -188,7 +184,7 @@ def test_a_model_that_cannot_see_keeps_the_picture_and_offers_one_that_can(tmp_p
         composer = app.window.composer
         paste(app, qtbot, image(40, 20))
         composer.set_text("What is it?")
-        (chip,) = chips(app)
+        (chip,) = app.chips
         assert chip.accessibleName() == "Picture, 40 × 20, this model cannot see it"
         assert composer.unseen_note.isVisible()
         assert composer.unseen_note.words.text() == "Main 8B cannot see pictures."
@@ -342,12 +338,12 @@ def test_what_waits_keeps_its_picture_over_a_restart_and_what_was_removed_goes(t
     with profile(tmp_path, qtbot) as app:
         paste(app, qtbot, image(40, 20))
         paste(app, qtbot, image(41, 21))
-        chips(app)[1].remove_requested.emit()
+        app.chips[1].remove_requested.emit()
         wait_until_read(app, qtbot)
         assert len(files(app)) == 2
     with profile(tmp_path, qtbot) as app:
         app.wait_until_stored(qtbot)
-        assert [chip.accessibleName() for chip in chips(app)] == ["Picture, 40 × 20"]
+        assert [chip.accessibleName() for chip in app.chips] == ["Picture, 40 × 20"]
         assert len(files(app)) == 1
         still()
 
@@ -387,15 +383,15 @@ def test_tokens_of_pictures_are_in_the_tooltip_and_the_meter(tmp_path: Path, qtb
     installed = [*INSTALLED, InstalledModel(real.folder, real.name, "", ModelSource.OWN, 10, real, None)]
     put = {"main_folder": real.folder, "draft_folder": ""}
     with open_app(tmp_path / "profile", qtbot, models=models, installed=installed, put_settings=put) as app:
-        before = app.window.composer.ring.used_tokens
+        before = app.used_tokens
         for side in (40, 300):
             paste(app, qtbot, image(side, 20))
         tokens = [picture_tokens(str(EYES), side, 20, PictureDetail.NORMAL) for side in (40, 300)]
         assert tokens == [16, 16]
         words = [f"Picture, {side} × 20 · {each} tokens" for side, each in zip((40, 300), tokens, strict=True)]
-        assert [read(chip.accessibleName()) for chip in chips(app)] == words
-        assert [read(chip.toolTip()) for chip in chips(app)] == words
-        assert app.window.composer.ring.used_tokens == before + sum(tokens)
+        assert [read(chip.accessibleName()) for chip in app.chips] == words
+        assert [read(chip.toolTip()) for chip in app.chips] == words
+        assert app.used_tokens == before + sum(tokens)
 
 
 def test_a_picture_comes_by_paperclip_and_by_drag(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -412,7 +408,7 @@ def test_a_picture_comes_by_paperclip_and_by_drag(app: AppHarness, qtbot: QtBot,
     assert enter.isAccepted()
     QApplication.sendEvent(app.window, QDropEvent(QPointF(40, 300), copy, data, left, NO_KEY))
     wait_until_read(app, qtbot)
-    assert [chip.accessibleName() for chip in chips(app)] == ["red.png, 3 × 2", "Picture, 5 × 4"]
+    assert [chip.accessibleName() for chip in app.chips] == ["red.png, 3 × 2", "Picture, 5 × 4"]
     app.window.composer.set_text("What are they?")
     send(app, qtbot)
     (part,) = app.transcript.findChildren(AttachmentsPart)
@@ -473,7 +469,7 @@ def test_a_picture_that_the_database_does_not_take_is_there_at_the_next_start(tm
     assert file.removesuffix(".png") in (app.paths.data / "left.json").read_text("utf-8")
     with profile(tmp_path, qtbot) as app:
         app.wait_until_stored(qtbot)
-        assert [chip.accessibleName() for chip in chips(app)][:1] == ["Picture, 40 × 20"]
+        assert [chip.accessibleName() for chip in app.chips][:1] == ["Picture, 40 × 20"]
         assert len(files(app)) == 1
 
 

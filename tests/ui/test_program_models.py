@@ -48,11 +48,6 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         yield harness
 
 
-@pytest.fixture
-def server(harness: AppHarness) -> ServerController:
-    return harness.application.server
-
-
 def test_another_draft_comes_for_a_program(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
     asked = asking(server, "default", draft_model="Lesser-1B")
     qtbot.waitUntil(lambda: asked.done)

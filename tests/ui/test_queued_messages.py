@@ -24,7 +24,7 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         harness.window.composer.send("First")
         qtbot.waitUntil(lambda: harness.chats.generating)
         QTest.keyClicks(harness.window.composer.edit, "Second")
-        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+        harness.press_return()
         assert harness.window.composer.queue_note.isVisible()
         yield harness
         harness.engine.gate.open()

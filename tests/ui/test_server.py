@@ -55,11 +55,6 @@ def harness(tmp_path: Path, qtbot: QtBot, port: int) -> Iterator[AppHarness]:
 
 
 @pytest.fixture
-def server(harness: AppHarness) -> ServerController:
-    return harness.application.server
-
-
-@pytest.fixture
 def page(harness: AppHarness) -> ServerPage:
     return harness.open_page(ServerPage)
 
@@ -159,7 +154,7 @@ def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: Ser
         qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STREAMING])
         assert len(harness.engine.state().guests) == 1  # the person's own come first
         harness.window.composer.edit.insertPlainText("Question")
-        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+        harness.press_return()
         qtbot.waitUntil(lambda: said_of_programs(harness) == [("Paused", "for your chat", "Paused for your chat")])
     harness.chats.stop()
     qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STOPPED])

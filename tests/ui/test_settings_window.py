@@ -333,7 +333,7 @@ def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(harnes
     replies = harness.chats.replies
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Hello")
-    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    harness.press_return()
     qtbot.waitUntil(lambda: len(rows_of(harness)) == 1)
     replies.save_timer.stop()  # nothing is saved meanwhile
     seen: list[int] = []

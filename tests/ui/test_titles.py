@@ -27,10 +27,6 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
         yield harness
 
 
-def will_say(harness: ControllerHarness, *replies: str) -> None:
-    harness.engine.scripts.extend(Script(pieces=(reply,)) for reply in replies)
-
-
 def wait_for_title(harness: ControllerHarness, title: str) -> None:
     harness.qtbot.waitUntil(lambda: harness.titles() == [title])
 
@@ -45,7 +41,7 @@ def wait_for_rest(harness: ControllerHarness, requests: int) -> None:
 
 
 def test_the_first_reply_gives_the_chat_a_title(harness: ControllerHarness) -> None:
-    will_say(harness, "Because of Rayleigh scattering.", "“Why the sky is blue.”")
+    harness.will_say("Because of Rayleigh scattering.", "“Why the sky is blue.”")
     harness.say("why is the sky blue")
     wait_for_title(harness, "Why the sky is blue")
     assert harness.chat.title == "Why the sky is blue"
@@ -58,7 +54,7 @@ def test_the_first_reply_gives_the_chat_a_title(harness: ControllerHarness) -> N
 
 
 def test_it_gives_way_to_a_message_and_goes_on(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "A title", "two")
+    harness.will_say("one", "A title", "two")
     harness.engine.gate.hold()
     harness.chat.send("first")
     harness.engine.gate.let_through(1)
@@ -73,7 +69,7 @@ def test_it_gives_way_to_a_message_and_goes_on(harness: ControllerHarness) -> No
 
 
 def test_a_model_that_thinks_first_is_waited_for(harness: ControllerHarness) -> None:
-    will_say(harness, "Because of Rayleigh scattering.")
+    harness.will_say("Because of Rayleigh scattering.")
     harness.engine.scripts.append(Script(pieces=("Blue sky",), thinking=("Let me think. ",) * 60))
     harness.say("why is the sky blue")
     wait_for_title(harness, "Blue sky")
@@ -81,7 +77,7 @@ def test_a_model_that_thinks_first_is_waited_for(harness: ControllerHarness) -> 
 
 
 def test_a_model_that_goes_on_and_on_is_stopped(harness: ControllerHarness) -> None:
-    will_say(harness, "Because of Rayleigh scattering.")
+    harness.will_say("Because of Rayleigh scattering.")
     harness.engine.scripts.append(Script(pieces=("Blue sky\n", *("and so on " * 10 for _ in range(10_000)))))
     harness.say("why is the sky blue")
     wait_for_title(harness, "Blue sky")
@@ -89,7 +85,7 @@ def test_a_model_that_goes_on_and_on_is_stopped(harness: ControllerHarness) -> N
 
 
 def test_a_title_that_the_person_chose_stays(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "By the model", "two")
+    harness.will_say("one", "By the model", "two")
     harness.engine.gate.hold()
     harness.chat.send("first")
     harness.engine.gate.let_through(1)
@@ -114,7 +110,7 @@ def test_nothing_is_asked_where_it_is_switched_off_or_the_starter_answers(harnes
 
 
 def test_a_model_without_a_title_is_not_asked_for_ever(harness: ControllerHarness) -> None:
-    will_say(harness, "one", '""\n', "two")
+    harness.will_say("one", '""\n', "two")
     harness.say("first")
     wait_for_rest(harness, 2)
     harness.say("second")
@@ -123,7 +119,7 @@ def test_a_model_without_a_title_is_not_asked_for_ever(harness: ControllerHarnes
 
 
 def test_another_first_question_gets_another_title(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "Old title", "two", "New title")
+    harness.will_say("one", "Old title", "two", "New title")
     harness.say("first")
     wait_for_title(harness, "Old title")
     edits, message_id = harness.controller.edits, harness.rows[0].id
@@ -134,7 +130,7 @@ def test_another_first_question_gets_another_title(harness: ControllerHarness) -
 
 
 def test_a_title_of_a_question_that_was_replaced_while_it_was_written_is_not_taken(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "Old title", "two", "New title")
+    harness.will_say("one", "Old title", "two", "New title")
     harness.engine.gate.hold()
     harness.chat.send("first")
     harness.engine.gate.let_through(1)

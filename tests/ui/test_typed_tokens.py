@@ -5,17 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.token_counts import TypedTokens
 from engine import CountId, Sink
 from tests.helpers.app_harness import AppHarness
-
-
-def used(app: AppHarness) -> int:
-    return app.window.composer.ring.used_tokens
 
 
 def is_told(typed: TypedTokens, tokens: int) -> bool:
@@ -43,22 +38,22 @@ def test_typed_words_are_one_count(app: AppHarness, qtbot: QtBot, monkeypatch: p
 
     app.window.composer.set_text("")
     app.ask(qtbot, "Hello")
-    before = used(app)
+    before = app.used_tokens
     assert before > 0
     QTest.keyClicks(app.window.composer.edit, "one two three")  # a word is a token of the scripted engine
-    qtbot.waitUntil(lambda: used(app) == before + 3)
+    qtbot.waitUntil(lambda: app.used_tokens == before + 3)
     assert app.window.composer.ring.isVisible()
     chat_id = app.chats.chat_id
     app.chats.new_chat()  # each chat has the tokens of its own words
     qtbot.waitUntil(lambda: app.application.file_controllers.typed.tokens == 0)
     assert not app.window.composer.ring.isVisible()
     app.chats.open_chat(chat_id)
-    qtbot.waitUntil(lambda: used(app) == before + 3)
-    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: app.used_tokens == before + 3)
+    app.press_return()
     app.wait_until_quiet(qtbot)
     stats = app.chats.transcript.messages[-1].stats
     assert stats is not None
-    qtbot.waitUntil(lambda: used(app) == stats.context_tokens)
+    qtbot.waitUntil(lambda: app.used_tokens == stats.context_tokens)
 
 
 def test_words_are_counted_once_each(app: AppHarness, qtbot: QtBot) -> None:

@@ -1,4 +1,4 @@
-"""What tests of the storage begin with."""
+"""What tests of the storage and of words begin with."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QLocale
 
 from app.storage import Database, Stores
+from tests.helpers.storage_owner import Owner
 
 
 @pytest.fixture
@@ -20,3 +22,18 @@ def path(tmp_path: Path) -> Path:
 def stores(path: Path) -> Iterator[Stores]:
     with closing(Database(path)) as database:
         yield Stores(database)
+
+
+@pytest.fixture
+def owner(path: Path) -> Iterator[Owner]:
+    owner = Owner(path)
+    owner.open()
+    yield owner
+    owner.storage.close()
+
+
+@pytest.fixture
+def usual_locale() -> Iterator[None]:
+    before = QLocale()
+    yield
+    QLocale.setDefault(before)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -16,13 +15,6 @@ from app.words.tools import who_can
 from app.words.trash import deletion_detail
 
 NBSP = "\N{NO-BREAK SPACE}"
-
-
-@pytest.fixture
-def usual_locale() -> Iterator[None]:
-    before = QLocale()
-    yield
-    QLocale.setDefault(before)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -16,13 +15,6 @@ from app.words.replies import Tone, against_text, details_text, footer_line, gai
 from engine import DraftingState, RequestStats
 
 _NUMBER = re.compile(r"\d[\d.,'\N{NO-BREAK SPACE}]*\d|\d")
-
-
-@pytest.fixture(autouse=True)
-def locale_kept() -> Iterator[None]:
-    before = QLocale()
-    yield
-    QLocale.setDefault(before)
 
 
 def numbers(text: str) -> list[float]:
@@ -46,6 +38,7 @@ replies = st.builds(
 )
 
 
+@pytest.mark.usefixtures("usual_locale")
 @given(replies, st.floats(1.0, 20.0), st.floats(0.02, 20.0), st.sampled_from(sorted(LANGUAGES)))
 def test_the_figure_lies_in_its_interval(stats: RequestStats, per_pass: float, slower: float, language: str) -> None:
     QLocale.setDefault(QLocale(language))

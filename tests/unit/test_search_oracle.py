@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -134,14 +134,6 @@ class Person:
         """The index reads on."""
         self._owner.storage.settle()
         self._owner.settle()
-
-
-@pytest.fixture
-def owner(path: Path) -> Iterator[Owner]:
-    owner = Owner(path)
-    owner.open()
-    yield owner
-    owner.storage.close()
 
 
 def folded(text: str) -> str:

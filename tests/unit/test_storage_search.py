@@ -329,14 +329,6 @@ def finds_all_of(path: Path, words: str) -> bool:
         return all(word in Searching(reader).find(word)[0].matches[0].snippet for word in words.split())
 
 
-@pytest.fixture
-def owner(path: Path) -> Iterator[Owner]:
-    owner = Owner(path)
-    owner.open()
-    yield owner
-    owner.storage.close()
-
-
 def files_with(path: Path, words: str) -> list[str]:
     return [file.name for file in path.parent.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
 

@@ -14,8 +14,9 @@ from app.markup.lines import units
 from app.markup.long_lines import LINE_SEPARATOR, goes_on
 from app.system.file_manager import can_open, open_file
 from app.theme import Theme
+from app.view_models.attached import row_of
 from app.view_models.transcript import Attachment, AttachmentKind
-from app.views.widgets.attachment_chip import AttachmentChip, content_of
+from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.long_text import LongText
 from app.views.widgets.painting import found_format
 from app.views.widgets.reading_dialog import ReadingDialog
@@ -156,7 +157,8 @@ class AttachmentDialog(ReadingDialog):
         self._found.read_on(is_whole=is_whole)
 
     def _retranslate(self) -> None:
-        chip = AttachmentChip(self._theme, content_of(self._attachment), self, removable=False)
+        row = row_of(self._attachment, tokens=self._attachment.tokens or None)
+        chip = AttachmentChip(self._theme, row, self, removable=False)
         title = chip.title()
         detail = chip.detail()
         chip.deleteLater()

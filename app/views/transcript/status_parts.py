@@ -9,11 +9,12 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import RADIUS_CARD, UI_PX
+from app.view_models.attached import row_of
 from app.view_models.transcript import Attachments, EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartWidget
-from app.views.widgets.attachment_chip import AttachmentChip, content_of
+from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.buttons import Emphasis, OpeningLine, PillButton
 from app.views.widgets.flow import in_lines, put_in_lines
 from app.views.widgets.labels import TextLabel, TextStyle, say
@@ -249,10 +250,9 @@ class AttachmentsPart(PartWidget, QWidget):
             chip.hide()
             chip.deleteLater()
         most_px = _AMONG_OTHERS_PX if len(self._shown) > 1 else 0
-        self.chips = [
-            AttachmentChip(self._context.theme, content_of(each), self, removable=False, most_px=most_px)
-            for each in self._shown
-        ]
+        rows = (row_of(each, tokens=each.tokens or None) for each in self._shown)
+        theme = self._context.theme
+        self.chips = [AttachmentChip(theme, row, self, removable=False, most_px=most_px) for row in rows]
         for number, chip in enumerate(self.chips):
             chip.clicked.connect(lambda _checked=False, number=number: self._open(number))
             chip.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
@@ -21,7 +19,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, RADIUS_CARD, UI_PX, Theme
-from app.view_models.transcript import Attachment, AttachmentKind
+from app.view_models.attached import AttachedRow
+from app.view_models.transcript import AttachmentKind
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.held_keys import REMOVE_KEYS, Menu, popup_menu
@@ -36,37 +35,6 @@ PICTURE_PX = 64
 _DENSITY = 2  # of thumbnails
 _UNSEEN_OPACITY = 0.35
 _NEAR = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
-
-
-@dataclass(frozen=True, slots=True)
-class ChipContent:
-    """`tokens` is None while they are not counted, `progress` while nothing is being read."""
-
-    name: str
-    kind: AttachmentKind
-    size_bytes: int = 0
-    tokens: int | None = None
-    is_reading: bool = False
-    progress: float | None = None
-    width: int = 0  # of a picture, in pixels
-    height: int = 0
-    thumbnail: str = ""  # of a picture: a JPEG as base64
-
-    @property
-    def is_picture(self) -> bool:
-        return self.kind is AttachmentKind.PICTURE
-
-
-def content_of(attachment: Attachment) -> ChipContent:
-    return ChipContent(
-        attachment.name,
-        attachment.kind,
-        attachment.size_bytes,
-        attachment.tokens or None,
-        width=attachment.width,
-        height=attachment.height,
-        thumbnail=attachment.thumbnail,
-    )
 
 
 def picture_title(name: str) -> str:
@@ -87,32 +55,30 @@ class AttachmentChip(Translated, PaintedButton):
     remove_requested = Signal()
     put_back_requested = Signal()
 
-    def __init__(
-        self, theme: Theme, content: ChipContent, parent: QWidget, *, removable: bool, most_px: int = 0
-    ) -> None:
+    def __init__(self, theme: Theme, row: AttachedRow, parent: QWidget, *, removable: bool, most_px: int = 0) -> None:
         """`most_px`: the height of a picture in its own shape; 0: as high as its thumbnail."""
         super().__init__(theme, parent)
-        self._content = content
+        self._row = row
         self._most_px = most_px
         self._is_found = False
         self._is_unseen = False
-        self._thumbnail = _thumbnail(content)
+        self._thumbnail = _thumbnail(row)
         self.close_button = IconButton(theme, "x", _BUTTON_PX, self) if removable else None
         self.setCursor(Qt.CursorShape.ArrowCursor)
         if self.close_button is not None:
             self.close_button.clicked.connect(self.remove_requested)
         self._retranslate()
 
-    def set_content(self, content: ChipContent) -> None:
-        if content != self._content:
-            self._content = content
-            self._thumbnail = _thumbnail(content)
+    def set_row(self, row: AttachedRow) -> None:
+        if row != self._row:
+            self._row = row
+            self._thumbnail = _thumbnail(row)
             self._retranslate()
             self._show_button()
 
     def set_unseen(self, unseen: bool) -> None:
         """Dim a picture that the chosen model cannot see; screen readers get it as text."""
-        if (unseen := unseen and self._content.is_picture) != self._is_unseen:
+        if (unseen := unseen and self._row.is_picture) != self._is_unseen:
             self._is_unseen = unseen
             self._retranslate()
 
@@ -135,28 +101,29 @@ class AttachmentChip(Translated, PaintedButton):
         self.update()
 
     def title(self) -> str:
-        if self._content.is_picture:
-            return picture_title(self._content.name)
-        found = self._content.kind is AttachmentKind.PASSAGES
-        return self._content.name or (self.tr("From the documents") if found else self.tr("Pasted text"))
+        if self._row.is_picture:
+            return picture_title(self._row.name)
+        found = self._row.kind is AttachmentKind.PASSAGES
+        return self._row.name or (self.tr("From the documents") if found else self.tr("Pasted text"))
 
     def detail(self) -> str:
-        content = self._content
-        if content.kind is AttachmentKind.NOTE:
+        row = self._row
+        if row.kind is AttachmentKind.NOTE:
             return self.tr("not imported")
-        if content.kind is AttachmentKind.SEARCHED:
-            return self.tr("searched") if content.progress is None else self.tr("Reading…")
-        if content.is_reading:
-            share = content.progress
+        if row.kind is AttachmentKind.SEARCHED:
+            return self.tr("searched") if row.progress is None else self.tr("Reading…")
+        if row.attachment is None:
+            share = row.progress
             return self.tr("Reading…") if share is None else fill(self.tr("Reading… %1"), percent(share))
-        tokens = "" if content.tokens is None else self.tr("%Ln token(s)", "", content.tokens)
-        if content.is_picture:
-            return " · ".join((picture_size(content.width, content.height), *([tokens] if content.tokens else [])))
-        return " · ".join(part for part in (size(content.size_bytes), tokens) if part)
+        tokens = "" if row.tokens is None else self.tr("%Ln token(s)", "", row.tokens)
+        if row.is_picture:
+            pixels = picture_size(row.attachment.width, row.attachment.height)
+            return " · ".join((pixels, tokens) if row.tokens else (pixels,))
+        return " · ".join(part for part in (size(row.size_bytes), tokens) if part)
 
     def sizeHint(self) -> QSize:
         theme = self.theme
-        if self._content.is_picture:
+        if self._row.is_picture:
             side = QSize(theme.px(PICTURE_PX), theme.px(PICTURE_PX))
             if self.close_button is not None or self._thumbnail.isNull():
                 return side
@@ -173,7 +140,7 @@ class AttachmentChip(Translated, PaintedButton):
     def height_at(self, width_px: int) -> int:
         """A picture keeps its shape where it is narrower than it likes to be."""
         hint = self.sizeHint()
-        if self._content.is_picture and width_px < hint.width():
+        if self._row.is_picture and width_px < hint.width():
             return max(1, hint.height() * width_px // hint.width())
         return hint.height()
 
@@ -184,8 +151,8 @@ class AttachmentChip(Translated, PaintedButton):
         super().resizeEvent(event)
         if self.close_button is not None:
             side = self.close_button.sizeHint().width()
-            edge = self.theme.px(2 if self._content.is_picture else 6)
-            top = edge if self._content.is_picture else (self.height() - side) // 2
+            edge = self.theme.px(2 if self._row.is_picture else 6)
+            top = edge if self._row.is_picture else (self.height() - side) // 2
             self.close_button.setGeometry(self.width() - side - edge, top, side, side)
             self._show_button()
 
@@ -193,7 +160,7 @@ class AttachmentChip(Translated, PaintedButton):
         """On a picture only with the pointer or the focus: it would hide what it lies on."""
         if self.close_button is not None:
             near = self.underMouse() or self.hasFocus() or self.close_button.hasFocus()
-            self.close_button.setVisible(near or not self._content.is_picture)
+            self.close_button.setVisible(near or not self._row.is_picture)
 
     def event(self, event: QEvent) -> bool:
         done = super().event(event)
@@ -215,7 +182,7 @@ class AttachmentChip(Translated, PaintedButton):
         menu = popup_menu(self, self.theme)
         menu.addAction(self.tr("Open")).triggered.connect(self.click)
         if self.close_button is not None:
-            if not (self._content.is_reading or self._content.is_picture):
+            if self._row.attachment is not None and not self._row.is_picture:
                 menu.addAction(self.tr("Insert into Message")).triggered.connect(self.put_back_requested)
             menu.addAction(self.tr("Remove")).triggered.connect(self.remove_requested)
         return menu
@@ -226,7 +193,7 @@ class AttachmentChip(Translated, PaintedButton):
     def paint_content(self, painter: QPainter) -> None:
         theme = self.theme
         colors = self.theme.palette
-        if self._content.is_picture:
+        if self._row.is_picture:
             self._paint_picture(painter)
             return
         self.fill(painter, colors.bubble if self.close_button is None else colors.hover)
@@ -304,6 +271,8 @@ class AttachmentChip(Translated, PaintedButton):
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self.detail())
 
 
-def _thumbnail(content: ChipContent) -> QPixmap:
-    data = QByteArray.fromBase64(content.thumbnail.encode())
-    return QPixmap.fromImage(QImage.fromData(data, "JPEG")) if content.thumbnail else QPixmap()  # type: ignore[arg-type]
+def _thumbnail(row: AttachedRow) -> QPixmap:
+    if row.attachment is None or not row.attachment.thumbnail:
+        return QPixmap()
+    data = QByteArray.fromBase64(row.attachment.thumbnail.encode())
+    return QPixmap.fromImage(QImage.fromData(data, "JPEG"))  # type: ignore[arg-type]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.theme import Theme
 from app.view_models.attached import AttachedModel, AttachedRow
-from app.view_models.transcript import AttachmentKind
-from app.views.widgets.attachment_chip import AttachmentChip, ChipContent, content_of
+from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.flow import Flow
 from app.views.widgets.scrolling import set_up_scroll_area
 
@@ -57,7 +54,7 @@ class AttachmentRow(QScrollArea):
     @property
     def unseen(self) -> int:
         """How many pictures are here that the model cannot see."""
-        return 0 if self._sees else sum(row.kind is AttachmentKind.PICTURE for row in self.rows)
+        return 0 if self._sees else sum(row.is_picture for row in self.rows)
 
     @property
     def rows(self) -> list[AttachedRow]:
@@ -76,7 +73,7 @@ class AttachmentRow(QScrollArea):
             self._drop(number)
         for number, row in rows.items():
             if number in self.chips:
-                self.chips[number].set_content(_content(row))
+                self.chips[number].set_row(row)
                 self.chips[number].set_unseen(not self._sees)
             else:
                 self._add(row)
@@ -86,7 +83,7 @@ class AttachmentRow(QScrollArea):
 
     def _add(self, row: AttachedRow) -> None:
         number = row.number
-        chip = AttachmentChip(self._theme, _content(row), self._inside, removable=True)
+        chip = AttachmentChip(self._theme, row, self._inside, removable=True)
         chip.clicked.connect(lambda: self.open_requested.emit(number))
         chip.remove_requested.connect(lambda: self.remove_requested.emit(number))
         chip.put_back_requested.connect(lambda: self.put_back_requested.emit(number))
@@ -119,10 +116,3 @@ class AttachmentRow(QScrollArea):
     def _fit(self) -> None:
         height = self._flow.heightForWidth(self.viewport().width())
         self.setFixedHeight(min(height, self._theme.px(_MOST_PX)))
-
-
-def _content(row: AttachedRow) -> ChipContent:
-    if row.attachment is not None and row.attachment.is_picture:
-        return replace(content_of(row.attachment), tokens=row.tokens)
-    reading = row.attachment is None
-    return ChipContent(row.name, row.kind, row.size_bytes, row.tokens, is_reading=reading, progress=row.progress)
