@@ -318,7 +318,7 @@ def test_an_edit_that_was_refused_is_saved_once(harness: AppHarness, qtbot: QtBo
     harness.wait_until_stored(qtbot)
     assert harness.chats.transcript.messages[1].text == LONG + "and more"
     stays = "CREATE TRIGGER stays BEFORE DELETE ON edits BEGIN SELECT raise(ABORT, ''); END"
-    change(harness, qtbot, lambda stores: stores.database.execute(stays))
+    harness.change(qtbot, lambda stores: stores.database.execute(stays))
     before = stored.rows("SELECT id FROM messages")
     reply = harness.chats.transcript.messages[1].id
     edits.begin(reply)
