@@ -25,6 +25,8 @@ from engine.server.tools import Tools, chosen_tools, function_tool
 
 _NAMES = {Truncation.NONE: "disabled", Truncation.OLDEST: "auto"}
 _MORE_TOOLS = "additional_tools"  # an item of the input, with which Codex gives some of its tools
+_SEALED = "reasoning.encrypted_content"
+_SEAL = {"encrypted_content": "plain"}  # of thinking: the AI SDK leaves what has none out of the next turn
 
 
 class OpenAIResponse(ApiCall):
@@ -33,14 +35,16 @@ class OpenAIResponse(ApiCall):
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         super().__init__(fields, context, model)
         fields.refuse("previous_response_id", "conversation", "background", "prompt", "top_logprobs")
-        fields.ignore(*WITHOUT_EFFECT, "include", "max_tool_calls", "stream_options")
+        fields.ignore(*WITHOUT_EFFECT, "max_tool_calls", "stream_options")
         self._text = fields.raw("text")
         text = fields.object("text")
         form = text.object("format") if text is not None else None
         reasoning = fields.object("reasoning")
         self._effort = reasoning.text("effort") if reasoning is not None else None
         self._summary = reasoning.text("summary") if reasoning is not None else None
-        self._thinking = _THINKING if self._summary in (None, "none") else _SUMMARY
+        thinking = _THINKING if self._summary in (None, "none") else _SUMMARY
+        is_sealed = _SEALED in fields.items("include")
+        self._thinking = thinking._replace(more=thinking.more | _SEAL) if is_sealed else thinking
         self._tools = _tools(fields)
         self.dropped_tools = self._tools.dropped
         request = Request(
@@ -222,12 +226,15 @@ class _Form(NamedTuple):
     part: str  # its kind
     part_events: str
     text_events: str
+    more: dict[str, Any]  # of the item
 
 
-_MESSAGE = _Form("message", "content", "output_text", "content_part", "output_text")
-_THINKING = _Form("reasoning", "content", "reasoning_text", "content_part", "reasoning_text")
+_MESSAGE = _Form("message", "content", "output_text", "content_part", "output_text", {"role": "assistant"})
+_THINKING = _Form("reasoning", "content", "reasoning_text", "content_part", "reasoning_text", {"summary": []})
 # What OpenAI's service gives of its thinking, so that its clients show nothing else. Here it is the thinking itself.
-_SUMMARY = _Form("reasoning", "summary", "summary_text", "reasoning_summary_part", "reasoning_summary_text")
+_SUMMARY = _Form(
+    "reasoning", "summary", "summary_text", "reasoning_summary_part", "reasoning_summary_text", {"summary": []}
+)
 
 
 class _Item:
@@ -249,7 +256,7 @@ class _Item:
 
     def begun(self) -> dict[str, Any]:
         item: dict[str, Any] = {"type": self.form.kind, "id": self.id, "status": "in_progress", "content": []}
-        return item | {"role": "assistant"} if self.form is _MESSAGE else item | {"summary": []}
+        return item | self.form.more
 
     def whole(self) -> dict[str, Any]:
         return self.begun() | {"status": "completed", self.form.field: [self.part(self.text)]}

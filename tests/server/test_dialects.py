@@ -722,6 +722,11 @@ def test_thinking_is_the_summary_where_a_client_wants_one(served: Served, script
     whole = served.post("/v1/responses", body).json()["output"]
     for item in (thought[-1]["item"], heard[-1]["response"]["output"][0], whole[0]):
         assert (item["type"], item["summary"], item["content"]) == ("reasoning", summary, [])
+        assert "encrypted_content" not in item
+    body["include"] = ["reasoning.encrypted_content"]
+    scripted.scripts.append(Script(thinking=("Hm. ", "So."), pieces=("Yes.",)))
+    whole = served.post("/v1/responses", body).json()["output"]
+    assert whole[0]["encrypted_content"] != ""
     turns = [{"role": "user", "content": "x"}, *whole, {"role": "user", "content": "So?"}]
     served.post("/v1/responses", body | {"input": turns})
     assert asked(scripted).messages[1] == Message(MessageRole.ASSISTANT, "Yes.", "Hm. So.")
