@@ -526,7 +526,9 @@ def _times(kept: dict[str, Any]) -> ForwardTimes | None:
     """The times in a file; None if they are from another machine, or the file is damaged."""
     is_ours = kept.get("machine") == _machine() and kept.get("method") == _METHOD
     known = _calibration(kept) if is_ours else None
-    return known and ForwardTimes(kept["main_bytes"], kept["sparse"], tuple(sorted(known.verify_s.items())))
+    if known is None:
+        return None
+    return ForwardTimes(kept["main_bytes"], kept["sparse"], tuple(sorted(known.verify_s.items())))
 
 
 def _content(path: Path | None) -> dict[str, Any]:

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from engine.api.errors import TokenizerBroken
 from engine.models.children import OUR_FAULTS, TRY_MODEL, command, environment
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.kept_files import read_kept, write_kept
-from engine.models.model_files import CONFIG_LIMIT_BYTES, object_at, stamp
+from engine.models.model_files import CONFIG_LIMIT_BYTES, stamp
 from engine.models.template_files import template_files
 
 PATIENCE_S = 60.0  # wall time; if a busy machine takes longer, the folder is tried again next time
@@ -43,8 +44,8 @@ class FirstUse:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        kept = {} if file is None else read_kept(file, CONFIG_LIMIT_BYTES)
-        self._answers: dict[str, int] = object_at(kept, "answers")
+        kept: Any = {} if file is None else read_kept(file, CONFIG_LIMIT_BYTES)
+        self._answers: dict[str, int] = kept.get("answers", {})
 
     def check(self, folder: Path, on_try: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
         """Try the files in slices; closing the generator ends the process. Raises TokenizerBroken if they are bad.

@@ -388,7 +388,7 @@ class _Kind:
     first: str  # a tensor that every such tower has
     read: Callable[[JsonObject, JsonObject, JsonObject], VisionConfig]
     width: str = "hidden_size"
-    usual: JsonObject = field(default_factory=dict)  # numbers that configs may leave out
+    usual: Mapping[str, int] = field(default_factory=dict)  # numbers that configs may leave out
 
 
 _OF_QWEN = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual."), "patch_embed.proj.weight"

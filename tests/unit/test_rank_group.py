@@ -62,6 +62,7 @@ class Peer:
         self._theirs.close()
 
     machine = "Studio"
+    silent_s: float | None = None
 
     def end(self, patience_s: float = 0.0) -> None:
         self.wire.close()
