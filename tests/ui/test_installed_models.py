@@ -315,8 +315,8 @@ def test_a_recommended_pair_is_installed(harness: ModelsHarness, recommended: Re
         shown = [row for row in recommended.findChildren(OfferRow) if not row.isHidden()]
         return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
 
-    for half, missing in zip(here, (offer.draft_name, offer.main_name), strict=True):
-        harness.store.models = [half]
+    for model, missing in zip(here, (offer.draft_name, offer.main_name), strict=True):
+        harness.store.models = [model]
         harness.models.refresh()
         name = f"Install {human_name(missing)}"
         qtbot.waitUntil(lambda name=name: [each.accessibleName() for each in buttons().values()] == [name])
