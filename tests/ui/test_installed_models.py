@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -315,12 +316,15 @@ def test_a_recommended_pair_is_installed(harness: ModelsHarness, recommended: Re
         shown = [row for row in recommended.findChildren(OfferRow) if not row.isHidden()]
         return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
 
-    for half, missing in zip(here, (offer.draft_name, offer.main_name), strict=True):
-        harness.store.models = [half]
+    def offers(name: str) -> bool:
+        return [(text, each.accessibleName()) for text, each in buttons().items()] == [
+            ("Install", f"Install {human_name(name)}")
+        ]
+
+    for model, missing in zip(here, (offer.draft_name, offer.main_name), strict=True):
+        harness.store.models = [model]
         harness.models.refresh()
-        name = f"Install {human_name(missing)}"
-        qtbot.waitUntil(lambda name=name: [each.accessibleName() for each in buttons().values()] == [name])
-        assert list(buttons()) == ["Install"]
+        qtbot.waitUntil(partial(offers, missing))
     harness.store.models = list(here)  # by now it is here
     harness.models.refresh()
     qtbot.waitUntil(lambda: "Use both" in buttons())
