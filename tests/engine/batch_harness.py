@@ -149,9 +149,12 @@ class Harness:
 
 
 def written(models: Mapping[str, LoadedModel], draft: str, *requests: Request) -> list[Recorder]:
-    """Together, by the model "main" with the one named `draft`, if there is one."""
+    """Together from their first rounds on, by the model "main" with the one named `draft`, if there is one."""
     harness = Harness(models["main"], models.get(draft))
     recorders = [harness.submit(request) for request in requests]
+    for recorder in recorders:
+        while not recorder.queued.is_ready(models["main"], patience_s=1.0):
+            pass
     harness.run_dry()
     return recorders
 

@@ -198,7 +198,7 @@ def test_an_import_is_previewed_done_once_undone_and_continued(app: AppHarness, 
     banner.button.click()
     app.wait_until_stored(qtbot)
     assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
-    assert not list(app.application.paths.data.glob("import-*"))
+    qtbot.waitUntil(lambda: not list(app.application.paths.data.glob("import-*")))
 
     app.chats.open_chat(app.application.storage.read.chats.find("Chat 1")[0].id)
     grown = [node("q", "root", "user", "Question 1", pointer("sediment://file_1")), node("a", "q", "assistant", "Why.")]
