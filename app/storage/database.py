@@ -63,7 +63,8 @@ class Connection:
 
         Without `durable` a power cut may undo it, but a crash of the app may not.
         """
-        if self.connection.in_transaction:
+        is_within = self.connection.in_transaction
+        if is_within:
             yield
             return
         if not durable:
