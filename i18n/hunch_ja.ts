@@ -4255,7 +4255,7 @@
         <translation>回答の長さの上限に達しました</translation>
     </message>
     <message>
-        <source>Continue, or raise it.</source>
+        <source>Continue, or raise the limit.</source>
         <translation>続きを生成するか、上限を引き上げてください。</translation>
     </message>
 </context>

@@ -4255,7 +4255,7 @@
         <translation>답변 길이 제한에 이르렀어요</translation>
     </message>
     <message>
-        <source>Continue, or raise it.</source>
+        <source>Continue, or raise the limit.</source>
         <translation>이어 쓰거나 제한을 늘리세요.</translation>
     </message>
 </context>

@@ -4255,7 +4255,7 @@
         <translation>已达到回复长度上限</translation>
     </message>
     <message>
-        <source>Continue, or raise it.</source>
+        <source>Continue, or raise the limit.</source>
         <translation>可以继续生成，或提高上限。</translation>
     </message>
 </context>

@@ -66,7 +66,7 @@ _ENDS = {
     ),
     ReplyStatus.LENGTH: Notice(
         QT_TRANSLATE_NOOP("Messages", "Reply limit reached"),
-        QT_TRANSLATE_NOOP("Messages", "Continue, or raise it."),
+        QT_TRANSLATE_NOOP("Messages", "Continue, or raise the limit."),
         action=NoticeAction.CONTINUE,
     ),
 }
