@@ -92,13 +92,13 @@ def _put_back(stores: Stores, number: str, left: Left) -> None:
         for chat_id, text in left.unsent.items():
             if _was_taken(stores, left, chat_id):
                 stores.unsent.add(text)
-            elif stores.unsent.can_wait_in(chat_id, left.new_chats):
+            elif stores.unsent.can_wait_in(chat_id, (NEW_CHAT, *left.new_chats)):
                 stores.unsent.put(chat_id, text)
         for chat_id, attachments in left.attachments.items():
             if _was_taken(stores, left, chat_id):
                 waiting = stores.unsent.attachments().get(NEW_CHAT, ())
                 stores.unsent.put_attachments(NEW_CHAT, (*waiting, *attachments))
-            elif stores.unsent.can_wait_in(chat_id, left.new_chats):
+            elif stores.unsent.can_wait_in(chat_id, (NEW_CHAT, *left.new_chats)):
                 stores.unsent.put_attachments(chat_id, attachments)
         for edit in left.edits.values():
             if _is_there(stores, "messages", edit.message_id):

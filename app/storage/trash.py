@@ -136,7 +136,7 @@ class Trash(Store):
 
     @property
     def leaves_traces(self) -> bool:
-        """Whether copies may have deleted rows."""
+        """Whether copies may have deleted rows, also those that an earlier version did not note."""
         return self._db.row("SELECT 1 FROM notes WHERE name = 'purged'") is not None
 
     def forget_traces(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.storage import Database, rescue
+from app.storage import AttachmentKind, Database, rescue
 from app.tools.builtin.tool import Reach
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.full_disk import fill_up, make_room
@@ -53,6 +54,30 @@ def refuse_second(app: AppHarness, qtbot: QtBot) -> None:
     app.press_return()
     app.chats.new_chat()
     qtbot.waitUntil(lambda: app.window.banner.button.text() == "Try again")
+
+
+def test_what_an_earlier_version_has_left_in_its_new_chat_is_there(tmp_path: Path, qtbot: QtBot) -> None:
+    """It had number 0 for that chat, also in the name of the file of its documents."""
+    (tmp_path / "notes.txt").write_text("The owl sleeps by day.\n" * 50)
+    with open_app(tmp_path, qtbot) as app:
+        documents = app.chats.documents
+        new_id = app.chats.chat_id
+        QTest.keyClicks(app.window.composer.edit, "What does it do?")
+        app.application.file_controllers.attachments.search_in_file(str(tmp_path / "notes.txt"))
+        qtbot.waitUntil(lambda: documents.has_text(-new_id) and not app.window.composer.attached.is_reading)
+        app.wait_until_stored(qtbot)
+        database = app.application.storage.path
+        documents_at = documents.database(-new_id)
+    documents_at.rename(documents_at.with_name("chat-0.db"))
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE unsent SET chat_id = 0")
+    with open_app(tmp_path, qtbot) as app:
+        chats = app.chats
+        assert app.window.composer.text() == "What does it do?"
+        assert [row.kind for row in app.window.composer.attached.rows] == [AttachmentKind.SEARCHED]
+        qtbot.waitUntil(lambda: chats.documents.has_text(-chats.chat_id))
+        app.wait_until_stored(qtbot)
+        assert [*app.application.storage.read.unsent.all()] == [chats.chat_id]
 
 
 def test_chats_that_begin_meanwhile_have_other_numbers(app: AppHarness, qtbot: QtBot) -> None:
@@ -168,6 +193,21 @@ def test_words_of_a_chat_that_was_deleted_for_good_do_not_come_back(tmp_path: Pa
         assert (app.window.composer.text(), app.application.storage.read.unsent.all()) == ("", {})
 
 
+def test_what_an_earlier_version_left_of_a_purged_chat_does_not_come_back(tmp_path: Path, qtbot: QtBot) -> None:
+    """Such rows: `test_f2…` on `main`, where nothing shows them."""
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "First")
+        app.chats.delete_chats([1])
+        app.wait_until_stored(qtbot)
+        app.chats.deletions.empty()
+        app.wait_until_stored(qtbot)
+    with closing(sqlite3.connect(app.paths.database)) as connection, connection:
+        connection.execute("INSERT INTO unsent (chat_id, text) VALUES (1, 'secret')")
+        connection.execute("PRAGMA user_version = 11")
+    with open_app(tmp_path, qtbot) as app:
+        assert app.window.composer.text() == ""
+
+
 @BUSY
 def test_left_words_that_are_put_back_a_run_later_are_of_no_other_chat(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
@@ -182,6 +222,19 @@ def test_left_words_that_are_put_back_a_run_later_are_of_no_other_chat(tmp_path:
         new = app.window.composer.text()
         app.chats.open_chat(second)
         assert (new, app.window.composer.text()) == ("precious", "words of the other chat")
+
+
+def test_left_words_of_an_earlier_version_replace_what_was_stored_before(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        app.window.composer.set_text("half a")
+        app.window.composer.unsent.keep()
+        app.wait_until_stored(qtbot)
+    with closing(sqlite3.connect(app.paths.database)) as connection, connection:
+        connection.execute("UPDATE unsent SET chat_id = 0")
+    left = {"number": "1", "unsent": [[0, "half a thought"]], "attachments": [], "edits": [], "replies": []}
+    app.paths.left.write_text(json.dumps(left))
+    with open_app(tmp_path, qtbot) as app:
+        assert app.window.composer.text() == "half a thought"
 
 
 @FULL
