@@ -126,12 +126,7 @@ WAYS = {
                 {"role": "developer", "content": "Be brief."},
                 {"role": "system", "content": "Be kind."},
                 {"role": "user", "content": "x"},
-                {
-                    "role": "assistant",
-                    "content": None,
-                    "reasoning_content": "Hm.",
-                    "tool_calls": [FUNCTION_TURN],
-                },
+                {"role": "assistant", "content": None, "reasoning_content": "Hm.", "tool_calls": [FUNCTION_TURN]},
                 {"role": "tool", "tool_call_id": "call_1", "name": "look", "content": "no"},
                 {"role": "user", "content": [{"type": "text", "text": "So?"}]},
             ],
