@@ -62,7 +62,7 @@ def _named(given: object, name: str) -> dict[str, str]:
         return {DEFAULT: given}
     named = given
     if isinstance(given, list):
-        named = {each.get("name", DEFAULT): each.get("template") for each in given if isinstance(each, dict)}
+        named = {str(each.get("name", DEFAULT)): each.get("template") for each in given if isinstance(each, dict)}
     if not isinstance(named, dict) or not named or not all(isinstance(each, str) for each in named.values()):
         raise FileError(f"{name}: a chat template that is no text")
     return named

@@ -41,6 +41,7 @@ from engine.server.tools import Tools, arguments_of, demanded, function_tool
 _BILLING = re.compile(r"\Ax-anthropic-billing-header[^\n]*\n?")
 _SIGNATURE = "unsigned"  # of thinking: without one, or with an empty one, clients leave the block out of the next turn
 _WITHOUT_EFFECT = ("metadata", "service_tier", "cache_control", "context_management", "container", "mcp_servers")
+_CHANGES = ("tool_addition", "tool_removal")
 _ENDS = {
     FinishReason.LENGTH: "max_tokens",
     FinishReason.MEMORY: "max_tokens",
@@ -245,7 +246,7 @@ def _blocks(fields: Fields, name: str) -> list[Fields]:
 
 def _texts(fields: Fields, name: str) -> list[str]:
     """Blocks that change the tools have none."""
-    return [block.text("text") or "" for block in _blocks(fields, name)]
+    return [text_of_part(block) for block in _blocks(fields, name) if block.any("type") not in _CHANGES]
 
 
 def _system(fields: Fields) -> list[Message]:

@@ -60,19 +60,14 @@ DIALECTS: dict[str, tuple[dict[str, Any], bool]] = {
     "norms of heads": (tiny.eagle_config(), True),
     "narrower than its main model": (
         tiny.eagle_config(
-            target_hidden_size=tiny.WIDTH,
-            layer={"hidden_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1},
+            target_hidden_size=tiny.WIDTH, layer={"hidden_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1}
         ),
         False,
     ),
     "Gemma 4's layers": (tiny.gemma_eagle_config(), True),
     "sliding layers": (
         tiny.eagle_config(
-            layer={
-                "num_hidden_layers": 2,
-                "layer_types": ["sliding_attention", "full_attention"],
-                "sliding_window": 3,
-            }
+            layer={"num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 3}
         ),
         False,
     ),

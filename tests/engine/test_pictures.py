@@ -54,25 +54,13 @@ from tests.engine.batch_harness import Harness, Recorder
 from tests.helpers import tiny_assistants, tiny_drafters
 from tests.helpers.engine_client import PATIENCE_S, EngineClient, Outcome
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_eyes import (
-    CONFIGS,
-    PLACEHOLDER,
-    as_picture,
-    asked,
-    picture,
-    save_seeing,
-    save_text_draft,
-)
+from tests.helpers.tiny_eyes import CONFIGS, PLACEHOLDER, as_picture, asked, picture, save_seeing, save_text_draft
 
 GREEDY = Sampling(temperature=0, logit_bias=((257, -100.0),))
 HOT = Sampling(temperature=3.0, seed=5, logit_bias=((257, -100.0),))
 SMALL, WIDE = picture(40, 30), picture(90, 20, seed=1)
 SHORT = (asked("What is it?", SMALL),)
-CHAT = (
-    asked("Compare these two.", SMALL, WIDE),
-    Message(MessageRole.ASSISTANT, "Two of them."),
-    asked("", WIDE),
-)
+CHAT = (asked("Compare these two.", SMALL, WIDE), Message(MessageRole.ASSISTANT, "Two of them."), asked("", WIDE))
 CHATS = {"short": SHORT, "long": CHAT}
 SAMPLINGS = {"greedy": GREEDY, "hot": HOT}
 PLAIN = Speculation.off()
@@ -159,11 +147,7 @@ def check(client: EngineClient, plain: dict[tuple[str, str], Outcome], speculati
     ],
 )
 def test_no_text_depends_on_what_drafts(
-    client: EngineClient,
-    plain: dict[tuple[str, str], Outcome],
-    drafters: dict[str, Path],
-    kind: str,
-    length: int,
+    client: EngineClient, plain: dict[tuple[str, str], Outcome], drafters: dict[str, Path], kind: str, length: int
 ) -> None:
     skip_without(drafters, kind)
     with drafting(client, drafters, kind):

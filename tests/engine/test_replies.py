@@ -31,11 +31,7 @@ PROMPT = tuple(range(40, 80))
 
 def request(length: int = 48, stop: tuple[str, ...] = (), speculation: Speculation | None = None) -> Request:
     return Request(
-        tokens=PROMPT,
-        sampling=GREEDY,
-        max_tokens=length,
-        stop=stop,
-        speculation=speculation or Speculation.fixed(4),
+        tokens=PROMPT, sampling=GREEDY, max_tokens=length, stop=stop, speculation=speculation or Speculation.fixed(4)
     )
 
 

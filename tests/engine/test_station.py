@@ -7,10 +7,12 @@ import queue
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,6 +29,7 @@ from engine import (
     StationPlace,
     StationState,
 )
+from engine.machines.lent import LentProcess
 from engine.machines.relay import BEAT_S
 from engine.runtime import pair
 from engine.station import connection
@@ -119,8 +122,10 @@ def test_a_station_reads_no_text_and_imports_no_tokenizers(stationed: Stationed)
 
 
 def test_one_that_no_longer_answers_is_started_again(stationed: Stationed) -> None:
-    """As a machine that sleeps: its connection stays open."""
+    """As a machine that sleeps: its connection stays open. Until then it answers beats, as those of lent ones."""
     ready = stationed.until(lambda state: state.phase is StationPhase.READY)
+    beating = SimpleNamespace(wire=stationed.started[0].wire, _ended=threading.Event())
+    threading.Thread(target=LentProcess._beat, args=(beating,), daemon=True).start()
     stationed.started[0].silent_s = 4 * BEAT_S  # from its next answer on, which a busy machine may miss
     request = Request(tokens=PROMPTS[0], speculation=Speculation.fixed(4), max_tokens=9)
     assert any(stationed.client.run(request).stats.proposer == "station" for _ in range(50))

@@ -19,13 +19,7 @@ from engine.models.loading import LoadedModel, _load_tokenizer
 from engine.models.templates import ChatTemplate
 from tests.engine.batch_harness import Harness
 from tests.helpers.loading import load_model
-from tests.helpers.tiny_models import (
-    CHAT_TEMPLATE,
-    byte_tokenizer,
-    rewrite,
-    save_small,
-    save_tokenizer,
-)
+from tests.helpers.tiny_models import CHAT_TEMPLATE, byte_tokenizer, rewrite, save_small, save_tokenizer
 
 
 @pytest.fixture(scope="module")

@@ -126,12 +126,7 @@ WAYS = {
                 {"role": "developer", "content": "Be brief."},
                 {"role": "system", "content": "Be kind."},
                 {"role": "user", "content": "x"},
-                {
-                    "role": "assistant",
-                    "content": None,
-                    "reasoning_content": "Hm.",
-                    "tool_calls": [FUNCTION_TURN],
-                },
+                {"role": "assistant", "content": None, "reasoning_content": "Hm.", "tool_calls": [FUNCTION_TURN]},
                 {"role": "tool", "tool_call_id": "call_1", "name": "look", "content": "no"},
                 {"role": "user", "content": [{"type": "text", "text": "So?"}]},
             ],
@@ -392,6 +387,8 @@ def test_tools_may_change_within_a_conversation(served: Served, scripted: FakeEn
         assert [tool["function"]["name"] for tool in asked(scripted).tools] == left
         said = "\n\n<system-reminder>\nBlind.\n</system-reminder>" if left == ["smell"] else ""
         assert asked(scripted).messages == (Message(USER, f"x{said}"),)
+    turns = [*QUESTION["messages"], {"role": "system", "content": [{"type": "image"}]}]
+    assert served.post("/v1/messages", body | {"messages": turns}).status_code == 400
 
 
 def test_tools_that_a_search_has_found_are_named(served: Served, scripted: FakeEngine) -> None:

@@ -109,7 +109,7 @@ def test_a_syntax_of_calls_is_known_where_mlx_lm_infers_one(signs: list[str]) ->
 
 
 @pytest.mark.parametrize(
-    "told", ["{{ tools }}<arg_key>", [{"template": "{{ tools }}<arg_key>"}], {"a": "{{ tools }}<arg_key>"}]
+    "told", ["{{ tools }}<arg_key>", [{"name": [], "template": "{{ tools }}<arg_key>"}], {"a": "{{ tools }}<arg_key>"}]
 )
 @pytest.mark.parametrize("other", [7, [], [7], {"a": {}}, ""])
 def test_a_template_in_the_tokenizers_config(tmp_path: Path, told: object, other: object) -> None:

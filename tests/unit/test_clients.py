@@ -54,16 +54,13 @@ def test_codex_gets_a_provider_of_responses_and_the_key_by_the_environment() -> 
     assert f"{provider['env_key']}={REACHED.key}" in parts[:start]
 
 
-def test_opencode_gets_a_limit_that_leaves_room_for_the_prompt() -> None:
+def test_opencode_gets_a_limit_that_leaves_room_for_the_prompt_and_learns_whether_the_model_sees() -> None:
     assert words("opencode")[-1] == "opencode"
     config = json.loads(words("opencode")[1].removeprefix("OPENCODE_CONFIG_CONTENT="))
     provider = config["provider"]["hunch"]
     assert provider["options"] == {"baseURL": f"{REACHED.address}/v1", "apiKey": REACHED.key}
     assert config["model"] == f"hunch/{REACHED.model}"
     assert provider["models"][REACHED.model] == {"name": REACHED.model, "limit": {"context": 40960, "output": 10240}}
-
-
-def test_opencode_knows_that_a_model_sees() -> None:
     config = json.loads(words("opencode", replace(REACHED, sees=True))[1].removeprefix("OPENCODE_CONFIG_CONTENT="))
     assert "image" in config["provider"]["hunch"]["models"][REACHED.model]["modalities"]["input"]
 

@@ -46,16 +46,7 @@ from engine.machines.command import _Spoken
 from engine.machines.identity import Identity, fingerprint_of, shown_name
 from engine.machines.lend_child import _Child
 from engine.machines.lender import MOST_CONNECTIONS, Lender, WantedModel
-from engine.machines.lent import (
-    DEFAULT_PORT,
-    THIS_PROCESS,
-    LentProcess,
-    _connected_to,
-    host_and_port,
-    machine_offer,
-    pair_machines,
-    ways,
-)
+from engine.machines.lent import DEFAULT_PORT, _connected_to, host_and_port, machine_offer, pair_machines, ways
 from engine.machines.messages import (
     PROTOCOL,
     Approach,
@@ -405,11 +396,7 @@ def test_a_line_that_drips_only_takes_longer(lending: Lending) -> None:
 
 @pytest.mark.parametrize(
     ("protocol", "why"),
-    [
-        (PROTOCOL - 1, MachineRefusal.OLDER),
-        (PROTOCOL + 1, MachineRefusal.NEWER),
-        (ord("2"), MachineRefusal.MISBEHAVED),
-    ],
+    [(PROTOCOL - 1, MachineRefusal.OLDER), (PROTOCOL + 1, MachineRefusal.NEWER), (ord("2"), MachineRefusal.MISBEHAVED)],
 )
 def test_a_machine_with_another_protocol_is_refused(
     protocol: int, why: MachineRefusal, lending: Lending, tmp_path: Path
@@ -512,11 +499,11 @@ def test_one_that_is_not_paired_may_ask_for_nothing_but_to_be(lending: Lending) 
     assert lending.lender.lending is None
 
 
-def lent_rank(helping: Helping, digest: str, memory_bytes: int, process: str = THIS_PROCESS) -> LentProcess:
-    return LentProcess(helping, Start(digest, process, memory_bytes), Reply)
+def lent_rank(helping: Helping, digest: str, memory_bytes: int, process: str = lent.THIS_PROCESS) -> lent.LentProcess:
+    return lent.LentProcess(helping, Start(digest, process, memory_bytes), Reply)
 
 
-def until_it_ends(rank: LentProcess) -> None:
+def until_it_ends(rank: lent.LentProcess) -> None:
     with suppress(WireEnded, WireBroken):
         while rank.wire.arrives(60):
             rank.wire.receive()

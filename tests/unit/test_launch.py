@@ -105,21 +105,11 @@ def test_without_program_or_server_it_says_how_to_get_one(home: Path, capsys: py
         (200, "odd", [], "No server of Hunch answers"),
         (200, {"data": []}, [], "No model is loaded: choose one in Hunch"),
         (200, {"data": [LOADED]}, ["--model", "Other"], "The server has no model Other, but: Main-8B."),
-        (
-            200,
-            {"data": [LOADED | {"context_length": 4096}]},
-            [],
-            "tokens, and Main 8B has 4,096.",
-        ),
+        (200, {"data": [LOADED | {"context_length": 4096}]}, [], "tokens, and Main 8B has 4,096."),
     ],
 )
 def test_what_keeps_a_program_from_starting_is_one_line(
-    home: Path,
-    status: int,
-    content: Any,
-    arguments: list[str],
-    sentence: str,
-    capsys: pytest.CaptureFixture[str],
+    home: Path, status: int, content: Any, arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with answering(status, content) as port:
         assert sentence in refusal(capsys, home, "--port", port, *arguments, "claude")
