@@ -247,11 +247,11 @@ def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(
     with database(tmp_path) as stores:
         importing = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2")))
         ids = importing.ids
-        mark = portable.put_in_trash(stores, ids, importing.former_folders)
+        mark = portable.put_in_trash(stores, ids, importing.folders)
         assert portable.chat_ids(stores.database) == []
         stores.trash.restore(mark)
         assert sorted(portable.chat_ids(stores.database)) == ids
-        portable.forget(stores, ids, importing.former_folders)
+        portable.forget(stores, ids, importing.folders)
         assert stores.database.rows("SELECT id FROM messages") == []
 
 
@@ -266,8 +266,9 @@ def test_an_import_that_is_undone_leaves_no_folder_that_it_made(tmp_path: Path, 
         importing = run(stores, spool(tmp_path, *several))
         made = {each.name: each.id for each in stores.folders.all()}
         stores.folders.put_chats([stores.chats.create("Mine")], made["A"])
-        undo(stores, importing.ids, importing.former_folders)
-        assert {each.id for each in stores.folders.all()} == {work, made["A"]}
+        mine, _moved = stores.folders.make_with("Mine", None, importing.ids[2:])
+        undo(stores, importing.ids, importing.folders)
+        assert {each.id for each in stores.folders.all()} == {work, made["A"], mine}
 
 
 def test_folders_are_made_once(tmp_path: Path) -> None:
