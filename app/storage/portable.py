@@ -646,7 +646,8 @@ class Importing:
         else:
             self.grown.append(grow(stores, number, chat, add_message))
             known.add(chat, number)
-        self.documents += [(number, name, text) for name, text in texts_in(chat).items()]
+        texts = texts_in(chat).items()  # those of messages that are there: some may have been deleted for good
+        self.documents += [(number, *each) for each in texts if stores.messages.has_document(number, each[0])]
 
     @property
     def done(self) -> int:

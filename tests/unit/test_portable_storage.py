@@ -103,11 +103,14 @@ def test_importing_twice_does_not_double(tmp_path: Path) -> None:
         assert len(run(stores, spool(tmp_path, own_chat, own_chat)).ids) == 1
         assert run(stores, spool(tmp_path, own_chat)).skipped == 1
         parts = (Attachment("Notes", AttachmentKind.SEARCHED, "words", 5),)
-        path = spool(tmp_path, replace(CHAT, origin="x:3", messages=(replace(CHAT.messages[0], parts=parts),)))
+        message = replace(CHAT.messages[0], parts=parts)
+        path = spool(tmp_path, replace(CHAT, origin="x:3", created_at=1.0, updated_at=2.0, messages=(message,)))
         begun = Importing(path, chat_of, again=False)
         begun.step(stores)
         begun.close()  # as a crash does, before the documents are stored
         assert run(stores, path).documents == begun.documents == [(*begun.ids, "Notes", "words")]
+        stores.database.execute("DELETE FROM messages WHERE chat_id = ?", begun.ids)
+        assert run(stores, path).documents == [], "what was deleted for good is not searched again"
 
 
 def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_path: Path) -> None:
