@@ -56,7 +56,7 @@ class Imported:
     ids: tuple[int, ...]
     grown: tuple[Grown, ...] = ()
     presets: tuple[str, ...] = ()  # their ids
-    former_folders: Collection[int] = ()  # that were there before
+    folders: Collection[int] = ()  # that it made
 
 
 @dataclass(eq=False, slots=True)
@@ -176,8 +176,8 @@ class ImportController(QObject):
             for chat_id, name, text in importing.documents:
                 self._chats.documents.add_text(-chat_id, name, text)
             presets = self._chats.options.presets.add(self._presets)
-            former = importing.former_folders
-            self.imported.emit(Imported(tuple(importing.ids), tuple(importing.grown), presets, former))
+            folders = importing.folders
+            self.imported.emit(Imported(tuple(importing.ids), tuple(importing.grown), presets, folders))
 
     def _on_refused(self, problem: NotStored) -> None:
         self._is_stepping = False
@@ -213,7 +213,7 @@ class ImportController(QObject):
 
         def forget(stores: Stores) -> None:
             with stores.database.transaction():
-                portable.forget(stores, ids, importing.former_folders)
+                portable.forget(stores, ids, importing.folders)
                 portable.shrink(stores, grown)
 
         def ended(_outcome: object) -> None:
@@ -237,7 +237,7 @@ class ImportController(QObject):
 
         def take_back(stores: Stores) -> None:
             with stores.database.transaction():
-                portable.put_in_trash(stores, imported.ids, imported.former_folders)
+                portable.put_in_trash(stores, imported.ids, imported.folders)
                 portable.shrink(stores, imported.grown)
 
         def done(_outcome: object) -> None:

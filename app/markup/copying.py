@@ -193,6 +193,8 @@ def _markdown_words(run: _Run) -> str:
 def _markdown_table(table: QTextTable, start: int, end: int) -> str:
     """With the whole head, without which it would be no table; of a single cell its words."""
     rows = _reached(table, start, end)
+    if not rows:
+        return ""
     if [len(cells) for cells in rows] == [1]:
         return _markdown_runs(_cell_runs(rows[0][0], start, end))
     columns = [cell.column() for cell in rows[0]]

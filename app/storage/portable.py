@@ -554,9 +554,9 @@ def _folder(database: Connection, path: Sequence[str], projects: Projects) -> in
     return folder
 
 
-def put_in_trash(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> float:
-    """Undo an import, with the folders that it made unless they have something else by now; the returned mark restores
-    its chats.
+def put_in_trash(stores: Stores, numbers: Sequence[int], folders: Collection[int]) -> float:
+    """Undo an import, with the `folders` that it made unless they have something else by now; the returned mark
+    restores its chats.
     """
     empty = (
         "DELETE FROM folders WHERE id = :id"
@@ -565,18 +565,15 @@ def put_in_trash(stores: Stores, numbers: Sequence[int], former_folders: Collect
     )
     with stores.database.transaction():
         mark = stores.trash.put_chats(numbers)
-        rows = (stores.database.row("SELECT folder_id FROM chats WHERE id = ?", (number,)) for number in numbers)
-        places = {row["folder_id"] for row in rows if row is not None}
-        around = [stores.folders.around(place)[::-1] for place in places]  # the innermost first
-        made = [{"id": each} for path in around for each in path if each not in former_folders]
+        made = [{"id": each} for each in sorted(folders, reverse=True)]  # the innermost first
         stores.database.connection.executemany(empty, made)
     return mark
 
 
-def forget(stores: Stores, numbers: Sequence[int], former_folders: Collection[int]) -> None:
+def forget(stores: Stores, numbers: Sequence[int], folders: Collection[int]) -> None:
     """Undo an unfinished import completely."""
     with stores.database.transaction():
-        put_in_trash(stores, numbers, former_folders)
+        put_in_trash(stores, numbers, folders)
         stores.database.connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in numbers])
 
 
@@ -592,7 +589,7 @@ class Importing:
         self._again = again
         self._known: Known | None = None
         self._projects: Projects = {}
-        self.former_folders: Collection[int] = ()  # that were there before the first step
+        self.folders: set[int] = set()  # that it has made
         self.ids: list[int] = []
         self.grown: list[Grown] = []  # existing chats that got new messages
         self.documents: list[tuple[int, str, str]] = []  # chat, name and text of each that came with the file
@@ -607,7 +604,9 @@ class Importing:
         skipped = self.skipped
         try:
             with stores.database.transaction():
-                return self._step(stores)
+                before = {each.id for each in stores.folders.all()}
+                has_more = self._step(stores)
+                made = {each.id for each in stores.folders.all()} - before
         except BaseException:
             self._file.seek(start)
             self._known = None
@@ -616,12 +615,12 @@ class Importing:
             self.documents = documents
             self.skipped = skipped
             raise
+        self.folders |= made
+        return has_more
 
     def _step(self, stores: Stores) -> bool:
         taken = 0
         self._known = self._known or Known(stores)
-        if not self.done:
-            self.former_folders = {each.id for each in stores.folders.all()}
         for _ in range(STEP_CHATS):
             line = self._file.readline()
             if not line:
@@ -647,7 +646,8 @@ class Importing:
         else:
             self.grown.append(grow(stores, number, chat, add_message))
             known.add(chat, number)
-        self.documents += [(number, name, text) for name, text in texts_in(chat).items()]
+        texts = texts_in(chat).items()  # those of messages that are there: some may have been deleted for good
+        self.documents += [(number, *each) for each in texts if stores.messages.has_document(number, each[0])]
 
     @property
     def done(self) -> int:

@@ -145,6 +145,17 @@ def test_a_quick_question_is_answered_and_kept_in_its_chat(harness: AppHarness, 
         assert (quick.isVisible(), harness.chats.transcript.messages[-1].id) == (False, reply)
 
 
+def test_what_is_quoted_comes_into_no_other_chats_message(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+    ask(quick, "Quickly")
+    harness.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: bool(quick.model.messages) and not quick.writing)
+    harness.chats.delete_chats([harness.chats.quick_questions.latest(1)[0].id])
+    harness.wait_until_stored(qtbot)
+    quick.answer.selection.select_all()
+    quick.answer.quote_requested.emit()
+    assert harness.window.composer.text() == ""
+
+
 def test_quick_ask_hands_files_over(harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("What was said.", encoding="utf-8")

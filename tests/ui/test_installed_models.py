@@ -249,6 +249,8 @@ def test_a_change_of_one_model_makes_no_other_row_anew(harness: ModelsHarness, p
     page.installed.search.setText("")
     assert row(page, "Head") is before[2]
     assert names(page) == [each.folder.rpartition("/")[2] for each in before]
+    read = [each for each in page.installed.children() if each in page.installed.rows]
+    assert read == page.installed.rows, "screen readers go by this order"
 
 
 def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(

@@ -34,3 +34,4 @@ def test_of_a_single_row_only_the_selected_cells_are_copied_and_markdown_has_the
     end = text.index(last) + len(last)
     assert plain_text(document, start, end) == plain
     assert markdown(document, start, end) == marked
+    assert markdown(document, 0, 1) == "", "what is selected ends just before its first cell"

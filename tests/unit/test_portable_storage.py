@@ -103,11 +103,14 @@ def test_importing_twice_does_not_double(tmp_path: Path) -> None:
         assert len(run(stores, spool(tmp_path, own_chat, own_chat)).ids) == 1
         assert run(stores, spool(tmp_path, own_chat)).skipped == 1
         parts = (Attachment("Notes", AttachmentKind.SEARCHED, "words", 5),)
-        path = spool(tmp_path, replace(CHAT, origin="x:3", messages=(replace(CHAT.messages[0], parts=parts),)))
+        message = replace(CHAT.messages[0], parts=parts)
+        path = spool(tmp_path, replace(CHAT, origin="x:3", created_at=1.0, updated_at=2.0, messages=(message,)))
         begun = Importing(path, chat_of, again=False)
         begun.step(stores)
         begun.close()  # as a crash does, before the documents are stored
         assert run(stores, path).documents == begun.documents == [(*begun.ids, "Notes", "words")]
+        stores.database.execute("DELETE FROM messages WHERE chat_id = ?", begun.ids)
+        assert run(stores, path).documents == [], "what was deleted for good is not searched again"
 
 
 def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_path: Path) -> None:
@@ -247,11 +250,11 @@ def test_an_import_is_undone_as_one_deletion_and_a_cancelled_one_leaves_nothing(
     with database(tmp_path) as stores:
         importing = run(stores, spool(tmp_path, CHAT, replace(CHAT, origin="x:2")))
         ids = importing.ids
-        mark = portable.put_in_trash(stores, ids, importing.former_folders)
+        mark = portable.put_in_trash(stores, ids, importing.folders)
         assert portable.chat_ids(stores.database) == []
         stores.trash.restore(mark)
         assert sorted(portable.chat_ids(stores.database)) == ids
-        portable.forget(stores, ids, importing.former_folders)
+        portable.forget(stores, ids, importing.folders)
         assert stores.database.rows("SELECT id FROM messages") == []
 
 
@@ -266,8 +269,9 @@ def test_an_import_that_is_undone_leaves_no_folder_that_it_made(tmp_path: Path, 
         importing = run(stores, spool(tmp_path, *several))
         made = {each.name: each.id for each in stores.folders.all()}
         stores.folders.put_chats([stores.chats.create("Mine")], made["A"])
-        undo(stores, importing.ids, importing.former_folders)
-        assert {each.id for each in stores.folders.all()} == {work, made["A"]}
+        mine, _moved = stores.folders.make_with("Mine", None, importing.ids[2:])
+        undo(stores, importing.ids, importing.folders)
+        assert {each.id for each in stores.folders.all()} == {work, made["A"], mine}
 
 
 def test_folders_are_made_once(tmp_path: Path) -> None:

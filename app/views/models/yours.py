@@ -434,6 +434,7 @@ class InstalledCard(Translated, QWidget):
         clear(self._cards, rows)
         for each in rows or [self._nothing()]:
             self._cards.addWidget(each)
+            each.raise_()  # screen readers read them in this order
         self._tools.setVisible(len(self._entries) > _FEW or self._view != ListView(sort=self._view.sort))
         self.total.setVisible(bool(self._entries))
         self.total.setText(self._total(found))

@@ -262,7 +262,7 @@ class Desktop(QObject):
             self._show_settings()
             self._settings.changed.connect(self._show_settings)
             self._quick_ask.chat_wanted.connect(self._open_chat)
-            self._quick_ask.quoted.connect(self._window.composer.quote)
+            self._quick_ask.quoted.connect(self._quote)
             here = self._quick_ask.edit
             there = self._window.composer.edit
             here.files_given.connect(partial(self._go_on_with, there.files_given))
@@ -299,6 +299,11 @@ class Desktop(QObject):
             self._chats.open_chat(chat_id)
             if self._chats.chat_id != chat_id:
                 self._window.sidebar.show_trash()
+
+    def _quote(self, chat_id: int, words: str) -> None:
+        self._open_chat(chat_id)
+        if self._chats.chat_id == chat_id:  # it may be in the Trash
+            self._window.composer.quote(words)
 
     def new_chat(self) -> None:
         self.show_window()

@@ -49,7 +49,7 @@ _HERE = (COPY_PLAIN, COPY_CSV, SHOW_JSON)  # acts of a message that its transcri
 
 class QuickAsk(TakesDrops, Translated, QWidget):
     chat_wanted = Signal(int)  # the chat, in the main window
-    quoted = Signal(str)  # in the next message there
+    quoted = Signal(int, str)  # the chat, and words for the next message there
 
     def __init__(self, theme: Theme, quick_questions: QuickQuestions) -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
@@ -171,9 +171,10 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             self._go_on(self._chat_id)
 
     def _quote(self) -> None:
+        chat_id = self._chat_id
         words = dedent(self.answer.copier.selected_text()).strip()
-        self._go_on(self._chat_id)
-        self.quoted.emit(words)
+        self.close()
+        self.quoted.emit(chat_id, words)
 
     def _go_on(self, chat_id: int) -> None:
         self.close()
