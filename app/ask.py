@@ -57,7 +57,7 @@ def run_command(arguments: list[str]) -> int:
     models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
         served = ["serve", *models, *_served(settings, paths, rest), *rest]
-        return run_command_line(served, key=settings.server_key)
+        return run_command_line(served, key=settings.required_key)
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):
         words = "--tools goes with the options of `hunch ask --help` but --json, --schema and --stop"
         sys.stderr.write(f"hunch ask: error: {words}\n")

@@ -78,6 +78,7 @@ KEPT = frozenset(
         "hub_endpoint",  # as its token stays, too
         "hub_mirrors",
         "hub_proxy",  # without it the token would go another way
+        "server_has_key",  # as the key stays, too
         "model_folders",
         "pair_downloads",
         "going_downloads",
@@ -313,6 +314,7 @@ class Settings(QObject):
     use_fusion = Option(False, flag)  # Qt's own style instead of the system's
     use_openblas = Option(True, flag)  # where it is installed, from the next start on
     server_on = Option(False, flag)  # for other programs
+    server_has_key = Option(False, flag)  # also while it cannot be read
     server_port = Option(ServerOptions().port, whole(1024, 65535))
     server_in_network = Option(False, flag)  # also for other machines; they need the key
     server_any_name = Option(False, flag)  # the loaded model answers to every name
@@ -420,8 +422,14 @@ class Settings(QObject):
     @server_key.setter
     def server_key(self, key: str) -> None:
         self._secrets.keep_server_key(key, self.hub_endpoint)
+        self.server_has_key = bool(key)
         self._save_soon()
         self.changed.emit("server_key")
+
+    @property
+    def required_key(self) -> str | None:
+        """As the server's options have it: "" for a key that cannot be read, None where programs need none."""
+        return self.server_key or ("" if self.server_has_key else None)
 
     def save(self) -> bool:
         """At once. False: the disk refuses it, which `not_saved` reports; the values hold until the app ends."""

@@ -216,6 +216,7 @@ from engine.models.vision_config import picture_tokens
 from engine.runtime.command_line import run_command_line
 from engine.runtime.service import Engine
 from engine.server.options import (
+    KEY_MISSING,
     ModelShelf,
     PictureProblem,
     PictureRefused,

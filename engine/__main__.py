@@ -70,10 +70,10 @@ _LONGEST_MESSAGE = 500
 _TERMINAL_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def main(arguments: Sequence[str] | None = None, write: WriteReply | None = None, key: str = "") -> int:
+def main(arguments: Sequence[str] | None = None, write: WriteReply | None = None, key: str | None = None) -> int:
     """`write`, `key`: as `run_command_line` gets them."""
     try:
-        options = _parser().parse_args(arguments, argparse.Namespace(write=write, key=key or None))
+        options = _parser().parse_args(arguments, argparse.Namespace(write=write, key=key))
         _prepare_output(getattr(options, "log", False))
         if launched_place() and hasattr(options, "model"):
             follow(options.model)

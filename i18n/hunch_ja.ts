@@ -6013,8 +6013,8 @@
         <translation>レースを停止しました。</translation>
     </message>
     <message>
-        <source>This Mac is busy, so it takes longer.</source>
-        <translation>ほかの処理でこの Mac が混み合っているため、時間がかかります。</translation>
+        <source>The laps differ, so it takes longer.</source>
+        <translation>測定ごとの差が大きいため、時間がかかります。</translation>
     </message>
     <message>
         <source>Both ways in turns, until the figure is certain.</source>
@@ -6025,8 +6025,8 @@
         <translation>もっと長い回答になるプロンプトで試してください。</translation>
     </message>
     <message>
-        <source>This Mac was busy. Race again when it is idle.</source>
-        <translation>この Mac は処理中でした。空いているときにもう一度レースをしてください。</translation>
+        <source>The laps differed too much. Race again when this Mac is idle.</source>
+        <translation>測定ごとの差が大きすぎました。この Mac が空いているときにもう一度レースをしてください。</translation>
     </message>
     <message>
         <source>This Mac was busy at times; only its quiet laps count.</source>
@@ -6617,6 +6617,10 @@
     <message>
         <source>Running at %1</source>
         <translation>%1 で実行中</translation>
+    </message>
+    <message>
+        <source>The key cannot be read. Unlock the keychain and start Hunch again, or make a new key.</source>
+        <translation>キーを読み取れません。キーチェーンのロックを解除して Hunch を起動し直すか、新しいキーを作成してください。</translation>
     </message>
     <message>
         <source>Port %1 is taken by another program.</source>

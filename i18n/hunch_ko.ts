@@ -6013,8 +6013,8 @@
         <translation>대결을 멈췄어요.</translation>
     </message>
     <message>
-        <source>This Mac is busy, so it takes longer.</source>
-        <translation>Mac이 다른 작업 중이라 더 오래 걸려요.</translation>
+        <source>The laps differ, so it takes longer.</source>
+        <translation>측정값이 서로 달라 더 오래 걸려요.</translation>
     </message>
     <message>
         <source>Both ways in turns, until the figure is certain.</source>
@@ -6025,8 +6025,8 @@
         <translation>더 긴 답이 나올 프롬프트로 해 보세요.</translation>
     </message>
     <message>
-        <source>This Mac was busy. Race again when it is idle.</source>
-        <translation>Mac이 다른 작업 중이었어요. 한가할 때 다시 대결해 보세요.</translation>
+        <source>The laps differed too much. Race again when this Mac is idle.</source>
+        <translation>측정값의 차이가 너무 컸어요. Mac이 한가할 때 다시 대결해 보세요.</translation>
     </message>
     <message>
         <source>This Mac was busy at times; only its quiet laps count.</source>
@@ -6617,6 +6617,10 @@
     <message>
         <source>Running at %1</source>
         <translation>%1에서 실행 중</translation>
+    </message>
+    <message>
+        <source>The key cannot be read. Unlock the keychain and start Hunch again, or make a new key.</source>
+        <translation>키를 읽을 수 없어요. 키체인의 잠금을 풀고 Hunch를 다시 시작하거나 새 키를 만드세요.</translation>
     </message>
     <message>
         <source>Port %1 is taken by another program.</source>

@@ -6013,8 +6013,8 @@
         <translation>竞速已停止。</translation>
     </message>
     <message>
-        <source>This Mac is busy, so it takes longer.</source>
-        <translation>这台 Mac 正忙，测量会慢一些。</translation>
+        <source>The laps differ, so it takes longer.</source>
+        <translation>各次测量结果不一致，需要更长时间。</translation>
     </message>
     <message>
         <source>Both ways in turns, until the figure is certain.</source>
@@ -6025,8 +6025,8 @@
         <translation>请换一个会得到更长回复的提示词。</translation>
     </message>
     <message>
-        <source>This Mac was busy. Race again when it is idle.</source>
-        <translation>这台 Mac 当时正忙，请在空闲时再次竞速。</translation>
+        <source>The laps differed too much. Race again when this Mac is idle.</source>
+        <translation>各次测量结果相差太大，请在这台 Mac 空闲时再次竞速。</translation>
     </message>
     <message>
         <source>This Mac was busy at times; only its quiet laps count.</source>
@@ -6617,6 +6617,10 @@
     <message>
         <source>Running at %1</source>
         <translation>正在 %1 运行</translation>
+    </message>
+    <message>
+        <source>The key cannot be read. Unlock the keychain and start Hunch again, or make a new key.</source>
+        <translation>无法读取密钥。请解锁钥匙串并重新启动 Hunch，或生成新密钥。</translation>
     </message>
     <message>
         <source>Port %1 is taken by another program.</source>

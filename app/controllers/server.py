@@ -456,6 +456,9 @@ class ServerController(QObject):
     def _begin(self) -> None:
         """Also again: a port that was taken may be free. `state` says that it failed until it runs."""
         if self._served is not None and self._server is None:
+            self._served = self._options()
+            if self._served.key:  # it may be that of an earlier build
+                self._settings.server_has_key = True
             self._server = Server(self._engine, self._served, self._hear, Decoder(), self.shelf)
             self._server.start()
 
@@ -466,7 +469,7 @@ class ServerController(QObject):
         return ServerOptions(
             host=_EVERYWHERE if in_network else "",
             port=settings.server_port,
-            key=settings.server_key or None,
+            key=settings.required_key,
             hosts=(IN_DOCKER, *((name, f"{name}.local") if in_network and name else ())),
             any_name=settings.server_any_name,
             ttl_s=60.0 * settings.server_keep_min,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.words.formats import fill
-from engine import AddressProblem, ServerPhase, ServerState
+from engine import KEY_MISSING, AddressProblem, ServerPhase, ServerState
 
 
 def state_words(state: ServerState, address: str, port: int, *, on: bool) -> str:
@@ -24,8 +24,16 @@ def state_words(state: ServerState, address: str, port: int, *, on: bool) -> str
 
 
 def failure_words(state: ServerState, port: int) -> str:
+    if state.error == KEY_MISSING:
+        return key_missing_words()
     could_not = QCoreApplication.translate("Server", "The server could not start. The log says why.")
     return port_words(state.error, port) or could_not
+
+
+def key_missing_words() -> str:
+    return QCoreApplication.translate(
+        "Server", "The key cannot be read. Unlock the keychain and start Hunch again, or make a new key."
+    )
 
 
 def port_words(error: str, port: int) -> str:

@@ -14,7 +14,7 @@ from engine.runtime.service import Engine
 WriteReply = Callable[[Engine, Request, queue.SimpleQueue[Event]], int]
 
 
-def run_command_line(arguments: Sequence[str], write: WriteReply | None = None, key: str = "") -> int:
+def run_command_line(arguments: Sequence[str], write: WriteReply | None = None, key: str | None = None) -> int:
     """As `python -m engine` with these arguments, in this process; returns the exit code.
 
     `write`: what `generate` does in place of writing one reply. `key`: of `serve`, unless the arguments name a file.

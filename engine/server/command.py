@@ -76,13 +76,15 @@ def add_kv_bits(parser: argparse.ArgumentParser) -> None:
 
 
 def options_of(arguments: argparse.Namespace) -> ServerOptions:
-    """Raises InvalidRequest for a key's file that others may read, or that has none in it; ends for a wrong usage."""
+    """Ends for a wrong usage; raises InvalidRequest without a key that is needed, or for a file of one that others may
+    read, or that has none in it.
+    """
     on_demand = {"--models": arguments.models, "--pair": arguments.pair, "--ttl": arguments.ttl is not None}
     if _over_ranks(arguments) and (given := [name for name, value in on_demand.items() if value]):
         arguments.usage_error(f"{', '.join(given)}: over several processes one model is loaded, and stays")
     if not 0 <= arguments.port <= 65535:
         raise InvalidRequest("port", str(arguments.port), "0..65535")
-    return ServerOptions(
+    options = ServerOptions(
         host=arguments.host,
         port=arguments.port,
         key=arguments.key if arguments.api_key_file is None else _key_in(arguments.api_key_file),
@@ -93,6 +95,9 @@ def options_of(arguments: argparse.Namespace) -> ServerOptions:
         kv_bits=arguments.kv_bits,
         ttl_s=ServerOptions().ttl_s if arguments.ttl is None else arguments.ttl,
     )
+    if options.lacks_key:
+        raise InvalidRequest("api_key_file", "none" if options.key is None else "unreadable", "a file with a key")
+    return options
 
 
 def _over_ranks(arguments: argparse.Namespace) -> bool:

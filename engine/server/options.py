@@ -13,6 +13,7 @@ from engine.api.types import ModelInfo, Picture, Sampling
 
 DEFAULT_PORT = 4862
 MEGABYTE = 1 << 20
+KEY_MISSING = "KeyMissing"
 
 
 class ServerPhase(StrEnum):
@@ -27,7 +28,7 @@ class ServerPhase(StrEnum):
 class ServerOptions:
     host: str = ""  # "": 127.0.0.1 and ::1
     port: int = DEFAULT_PORT  # 0: a free one
-    key: str | None = field(default=None, repr=False)  # mandatory beyond loopback
+    key: str | None = field(default=None, repr=False)  # mandatory beyond loopback; "": it cannot be read
     hosts: tuple[str, ...] = ()  # further names by which clients may address it
     origins: tuple[str, ...] = ()  # web pages that may use it, as "app://obsidian.md"
     any_name: bool = False  # answer to any model name with the loaded model
@@ -52,13 +53,17 @@ class ServerOptions:
     def beyond_loopback(self) -> bool:
         return self.host not in {"", "localhost"} and not is_loopback(self.host)
 
+    @property
+    def lacks_key(self) -> bool:
+        return self.key == "" or (self.key is None and self.beyond_loopback)
+
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
     phase: ServerPhase = ServerPhase.OFF
     addresses: tuple[str, ...] = ()  # "http://127.0.0.1:4862"
     requests: int = 0  # of other programs, queued and running
-    error: str = ""  # why it FAILED: "KeyMissing", "InternalError" or an AddressProblem
+    error: str = ""  # why it FAILED: KEY_MISSING, "InternalError" or an AddressProblem
     detail: str = ""
 
 

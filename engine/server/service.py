@@ -21,7 +21,14 @@ from functools import partial
 from engine.api.connections import at_port
 from engine.api.protocols import ChatEngine
 from engine.api.types import AddressProblem
-from engine.server.options import ModelShelf, PictureDecoder, ServerOptions, ServerPhase, ServerState
+from engine.server.options import (
+    KEY_MISSING,
+    ModelShelf,
+    PictureDecoder,
+    ServerOptions,
+    ServerPhase,
+    ServerState,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -94,8 +101,8 @@ class Server:
         sockets: list[socket.socket] = []
         last = ServerState()
         try:
-            if self._options.beyond_loopback and not self._options.key:
-                last = ServerState(ServerPhase.FAILED, error="KeyMissing")
+            if self._options.lacks_key:
+                last = ServerState(ServerPhase.FAILED, error=KEY_MISSING)
                 return
             sockets = listening(self._options.host, self._options.port)
             asyncio.run(self._serve(sockets))

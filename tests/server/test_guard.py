@@ -82,8 +82,11 @@ def test_the_key_is_asked_for_everywhere_but_for_health(scripted: FakeEngine) ->
             assert served.http.get("/v1/models", headers=headers).status_code == 200
 
 
-def test_beyond_this_machine_a_key_is_needed(scripted: FakeEngine) -> None:
-    server = Server(scripted, ServerOptions(host="0.0.0.0", port=0))
+@pytest.mark.parametrize("options", [ServerOptions(host="0.0.0.0", port=0), ServerOptions(key="", port=0)])
+def test_beyond_this_machine_a_key_is_needed_and_one_that_cannot_be_read_is_none(
+    scripted: FakeEngine, options: ServerOptions
+) -> None:
+    server = Server(scripted, options)
     server.start()
     assert server.stop(PATIENCE_S)
     assert (server.state.phase, server.state.error) == (ServerPhase.FAILED, "KeyMissing")

@@ -137,9 +137,9 @@ def test_where_the_laps_never_agree_nothing_is_said(app: AppHarness, qtbot: QtBo
     race.changed.connect(lambda: seen.add(window.sentence.text()))
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert race.view.verdict is Verdict.BUSY
-    assert "This Mac is busy, so it takes longer." in seen
+    assert "The laps differ, so it takes longer." in seen
     assert window.figure.text() == "Not measured"
-    assert window.sentence.text() == "This Mac was busy. Race again when it is idle."
+    assert window.sentence.text() == "The laps differed too much. Race again when this Mac is idle."
     assert window.bars.figures == ("", "")
     assert app.models.records.get(MAIN.folder, DRAFT.folder).weight < LEAST_PAIRS
 

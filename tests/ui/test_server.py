@@ -182,6 +182,30 @@ def test_programs_without_the_key_are_refused(
     qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING and ask(server).status_code == 200)
 
 
+def test_no_program_connects_while_the_key_cannot_be_read(
+    harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot
+) -> None:
+    """Of a locked keychain, say: without a key any program could."""
+    harness.application.settings.server_has_key = True
+    server.set_on(True)
+    wait_for(server, ServerPhase.FAILED, qtbot)
+    assert page.on_row.explanation.text().startswith("The key cannot be read.")
+    assert (page.remove_key.isVisibleTo(page), page.copy_key.isVisibleTo(page)) == (True, False)
+    assert not listens(server.port)
+    QTest.mouseClick(page.new_key, Qt.MouseButton.LeftButton)
+    wait_for(server, ServerPhase.RUNNING, qtbot)
+    assert [ask(server, given).status_code for given in ("", server.reached.key)] == [401, 200]
+
+
+def test_a_key_of_an_earlier_build_is_known_to_be_there(
+    harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot
+) -> None:
+    server.make_key()
+    harness.application.settings.server_has_key = False
+    turn_on(server, qtbot)
+    assert harness.application.settings.server_has_key
+
+
 def test_another_port_and_the_network(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
     turn_on(server, qtbot)
     before, other = server.port, free_port()

@@ -119,6 +119,29 @@ def test_the_key_of_the_server_is_told_for_no_hub(file: Path) -> None:
     assert kept.origins(HUB) == (HUB,)
 
 
+@pytest.mark.expect_log("the keychain cannot be read")
+def test_that_the_server_has_a_key_is_known_while_the_keychain_is_locked(file: Path, tmp_path: Path) -> None:
+    keychain = MemoryKeychain()
+
+    def settings() -> Settings:
+        return Settings(tmp_path / "settings.json", Secrets(file, lambda: keychain), writer=None)
+
+    changed = settings()
+    assert changed.required_key is None
+    changed.server_key = "hunch-key"
+    assert changed.save()
+    keychain.locked = True
+    locked = settings()
+    locked.reset_all()
+    assert locked.required_key == ""
+    keychain.locked = False
+    changed = settings()
+    assert changed.required_key == "hunch-key"
+    changed.server_key = ""
+    assert changed.save()
+    assert settings().required_key is None
+
+
 @pytest.mark.expect_log("the file of the token cannot be read")
 def test_a_file_that_cannot_be_read_is_not_written_over(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the first call of all gives or takes away a token."""

@@ -80,7 +80,7 @@ def race_sentence(view: RaceView) -> str:
 
 def _under_way(view: RaceView) -> str:
     if view.times.is_busy:
-        return QCoreApplication.translate("Race", "This Mac is busy, so it takes longer.")
+        return QCoreApplication.translate("Race", "The laps differ, so it takes longer.")
     return QCoreApplication.translate("Race", "Both ways in turns, until the figure is certain.")
 
 
@@ -93,7 +93,7 @@ def _found(view: RaceView) -> str:
         case Verdict.KNOWN:
             return formats.sentences(_laps(view), _words(view), _auto(view))
         case _:
-            return QCoreApplication.translate("Race", "This Mac was busy. Race again when it is idle.")
+            return QCoreApplication.translate("Race", "The laps differed too much. Race again when this Mac is idle.")
 
 
 def _laps(view: RaceView) -> str:

@@ -26,7 +26,7 @@ from app.views.widgets.translated import Translated
 from app.words.clients import CLIENTS, lack_of
 from app.words.formats import fill, listed, sentences
 from app.words.model_names import human_name
-from app.words.server import is_port_problem, state_words
+from app.words.server import is_port_problem, key_missing_words, state_words
 
 _FIRST_PORT = 1024
 _PORT_PX = 110
@@ -131,11 +131,13 @@ class ServerPage(Translated, Page):
         self.key.setCursorPosition(0)
         if key:
             self._key_row.set_words(self.tr("Key"), self.tr("Programs without it are refused."))
+        elif self._settings.server_has_key:
+            self._key_row.set_words(self.tr("Key"), key_missing_words())
         else:
             self._key_row.set_words(self.tr("Key"), self.tr("No key. Any program on this Mac can connect."))
-        self.key.setVisible(bool(key))
-        for button in (self.show_key, self.copy_key, self.remove_key):
-            button.setVisible(bool(key))
+        for widget in (self.key, self.show_key, self.copy_key):
+            widget.setVisible(bool(key))
+        self.remove_key.setVisible(self._settings.server_has_key)
         hidden = self.key.echoMode() == LineField.EchoMode.Password
         self.show_key.setText(self.tr("Show") if hidden else self.tr("Hide"))
         self._key_buttons.updateGeometry()
