@@ -56,6 +56,10 @@ def run_command(arguments: list[str]) -> int:
     pair = _pair(settings, options.model, options.draft)
     models = _folders(*pair, is_named=options.draft is not None)
     if options.command == "serve":
+        if settings.required_key == "" and not any(each.partition("=")[0] == "--api-key-file" for each in rest):
+            advice = "unlock the keychain, make a new key in Settings > Server, or name one with --api-key-file"
+            sys.stderr.write(f"hunch serve: error: the server's key cannot be read: {advice}\n")
+            return 1
         served = ["serve", *models, *_served(settings, paths, rest), *rest]
         return run_command_line(served, key=settings.required_key)
     if options.tools and (rest or any(getattr(options, each) is not None for each in ("--json", "--schema", "--stop"))):

@@ -180,6 +180,17 @@ def test_serve_is_where_launch_looks_for_it(tmp_path: Path, monkeypatch: pytest.
     assert not [each for each in told if "--models" in each], "over several processes one model is loaded, and stays"
 
 
+def test_serve_refuses_while_its_key_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(asking, "run_command_line", lambda _arguments, key: 0)
+    stored(Paths.for_user(tmp_path).data, server_has_key=True)
+    serve = ["serve", "--profile-dir", str(tmp_path)]
+    assert main(serve) == 1
+    assert "make a new key in Settings > Server" in capsys.readouterr().err
+    assert main([*serve, "--api-key-file=key"]) == 0
+
+
 def test_wrong_usage_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in (["--bad"], ["--seed=x"], ["--tools=time", "--seed=x"]):
         assert main(["ask", "x", *wrong, "--profile-dir", str(tmp_path)]) == 2

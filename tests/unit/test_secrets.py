@@ -119,12 +119,13 @@ def test_the_key_of_the_server_is_told_for_no_hub(file: Path) -> None:
     assert kept.origins(HUB) == (HUB,)
 
 
+@pytest.mark.usefixtures("qapp")  # settings are saved by a timer
 @pytest.mark.expect_log("the keychain cannot be read")
-def test_that_the_server_has_a_key_is_known_while_the_keychain_is_locked(file: Path, tmp_path: Path) -> None:
+def test_that_the_server_has_a_key_is_known_while_the_keychain_is_locked(file: Path) -> None:
     keychain = MemoryKeychain()
 
     def settings() -> Settings:
-        return Settings(tmp_path / "settings.json", Secrets(file, lambda: keychain), writer=None)
+        return Settings(file.with_name("settings.json"), Secrets(file, lambda: keychain), writer=None)
 
     changed = settings()
     assert changed.required_key is None
