@@ -26,7 +26,7 @@ def template_files(folder: Path) -> list[Path]:
 def templates_in(folder: Path) -> dict[str, str]:
     """By name, those of the first that has some: files of their own, the tokenizer's config, the processor's.
 
-    Raises FileError.
+    Where none is named as the default, the first is. Raises FileError.
     """
     found: dict[str, str] = {}
     for path in template_files(folder):
@@ -36,7 +36,7 @@ def templates_in(folder: Path) -> dict[str, str]:
     for name in _CONFIGS:
         if not found and (folder / name).is_file():
             found = _named(read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template"), name)
-    return found
+    return {DEFAULT: next(iter(found.values()))} | found if found else {}
 
 
 def template_text(folder: Path) -> str:

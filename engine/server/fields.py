@@ -113,7 +113,7 @@ class Fields:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
-            raise self.wrong(self._given(names), "a number")
+            raise self.wrong(self.given(names), "a number")
         return value
 
     def integer(self, *names: str) -> int | None:
@@ -123,7 +123,7 @@ class Fields:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 64:
-            raise self.wrong(self._given(names), "an integer")
+            raise self.wrong(self.given(names), "an integer")
         return value
 
     def items(self, name: str) -> list[Any]:
@@ -160,7 +160,8 @@ class Fields:
             if self.any(name) not in (None, False, "", [], {}):
                 raise invalid(f"'{self.place(name)}' is not supported.", name, "unsupported_parameter")
 
-    def _given(self, names: Sequence[str]) -> str:
+    def given(self, names: Sequence[str]) -> str:
+        """The first of these that is there, null included; else the first."""
         return next((name for name in names if name in self), names[0])
 
     def _of_kind(self, kind: type[_T], name: str, wanted: str) -> _T | None:

@@ -54,7 +54,7 @@ def sampling_of(fields: Fields, defaults: Sampling) -> Sampling:
             value = int(value) % (1 << 64)  # some clients send negative ones
         if limits.or_zero and 0 < value < limits.low:
             value = 0
-        given[name] = within(limits, name, value)
+        given[name] = within(limits, fields.given(names), value)
     return replace(defaults, **given, logit_bias=_logit_bias(fields))
 
 

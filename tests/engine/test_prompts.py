@@ -101,6 +101,13 @@ def test_a_template_in_a_processors_file_is_the_models(tmp_path: Path) -> None:
     assert text(load_model(folder), chat((USER, "a"))) == "False|user: a\nassistant: <done>"
 
 
+def test_where_no_template_is_the_default_the_first_is(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    named = [{"name": "chat", "template": TEMPLATE}, {"name": "tool_use", "template": "{{ tools }}"}]
+    rewrite(folder / "tokenizer_config.json", chat_template=named)
+    assert text(load_model(folder), chat((USER, "a"))) == "False|user: a\nassistant: <done>"
+
+
 @pytest.mark.parametrize("apart", [False, True], ids=["in one file", "in files of their own"])
 def test_a_template_for_tools_alone_is_used_where_there_are_tools(tmp_path: Path, apart: bool) -> None:
     """As Hermes 3 has one: lists said that it calls tools, and once loaded it called none."""

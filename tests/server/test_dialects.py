@@ -285,6 +285,8 @@ def test_lm_studio_and_llama_cpp_call_a_penalty_otherwise(served: Served, script
     assert asked(scripted).sampling.repetition_penalty == 1.5
     refused = served.post("/v1/chat/completions", chat_body("x", repeat_penalty="much"))
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, "repeat_penalty")
+    refused = served.post("/v1/chat/completions", chat_body("x", repeat_penalty=-1))
+    assert refused.json()["error"]["param"] == "repeat_penalty"
 
 
 @pytest.mark.parametrize(
