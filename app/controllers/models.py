@@ -288,7 +288,9 @@ class ModelController(PairLoading):
             self.fixed_chosen.emit(undo)
 
     def _choose_again(self, mode: str, tokens: int, pair: PairView) -> None:
-        self.choose_speculation(mode, tokens)
+        """For all chats; a pair chosen since stays on or off."""
+        self._settings.speculation_mode = mode
+        self._settings.speculation_tokens = tokens
         self.set_off_for_pair(pair.off_for_pair, pair)
 
     def note_chosen(self, mode: str) -> None:

@@ -132,6 +132,16 @@ def test_undo_turns_drafting_on_for_the_pair_that_it_was_turned_off_for(four: Ap
     assert records.get(OTHER.folder, DRAFT.folder).off
 
 
+def test_undo_of_a_fixed_length_leaves_a_pair_off_that_was_chosen_since(four: AppHarness, qtbot: QtBot) -> None:
+    four.models.records.put_off(OTHER.folder, DRAFT.folder, True)
+    four.models.choose_speculation("fixed", 4)
+    four.models.choose_pair(OTHER.folder, DRAFT.folder)
+    wait_until_loaded(four, qtbot)
+    four.window.banner.button.click()
+    assert four.application.settings.speculation_mode == "auto"
+    assert four.models.records.get(OTHER.folder, DRAFT.folder).off
+
+
 # Who writes a reply
 
 
