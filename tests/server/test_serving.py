@@ -18,6 +18,7 @@ import pytest
 
 from app.ask import DECODER
 from app.documents.sent_pictures import Decoder
+from engine import InvalidRequest
 from engine.__main__ import _parser, main
 from engine.server.command import Ending, decoder_of, options_of
 from tests.architecture.project import ROOT
@@ -93,6 +94,14 @@ def test_a_key_that_is_none_is_refused(
     file.chmod(mode)
     assert main([*COMMAND[3:], "--api-key-file", str(file)]) == 1
     assert json.loads(capsys.readouterr().err)["allowed"] == allowed
+
+
+@pytest.mark.parametrize(("more", "key"), [(["--host", "0.0.0.0"], None), ([], "")], ids=["no key", "unreadable"])
+def test_a_key_that_is_needed_is_asked_for_before_a_model_is_loaded(more: list[str], key: str | None) -> None:
+    options = _parser().parse_args([*COMMAND[3:], *more], argparse.Namespace(key=key))
+    with pytest.raises(InvalidRequest) as refused:
+        options_of(options)
+    assert refused.value.field == "api_key_file"
 
 
 def test_a_program_that_runs_the_command_line_gives_a_key() -> None:
