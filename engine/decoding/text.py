@@ -622,6 +622,12 @@ class TextDecoder:
         """The rest of the text, after the last token. `cut`: the model did not end it, so a call may lack its end."""
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
+        if (tools := self._calling) is not None and self._kind is SpanKind.THINKING:
+            self._calling = None
+            first, end, _ = self._held.partition(tools.end or self._held)
+            if not cut and tools.calls_in(first + end):
+                self._kind = SpanKind.ANSWER
+                spans.extend(self._take(""))
         if not self.stopped and self._held:
             chars = len(self._held)
             spans.extend(self._end_of_call(self._calling, chars, cut=cut) if self._calling else self._span(chars))
@@ -635,10 +641,14 @@ class TextDecoder:
         spans: list[TextSpan] = []
         while (found := self._first_marker()) is not None:
             at, marker = found
+            if self._calling is not None and self._kind is SpanKind.THINKING:
+                self._calling = None  # it was only thought of
+                spans.extend(self._span(at))
+                continue
             if self._calling is not None:
                 spans.extend(self._end_of_call(self._calling, at + len(marker)))
                 continue
-            begins_call = self._tools is not None and marker == self._tools.start
+            begins_call = self._tools is not None and marker in self._tools.ends
             if begins_call and self._fresh and self._held[:at].isspace():  # it belongs to the call
                 self._drop(at)
                 at = 0
@@ -681,12 +691,18 @@ class TextDecoder:
         return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
 
     def _markers(self) -> tuple[str, ...]:
+        tools = self._tools
+        thinks = self._kind is SpanKind.THINKING
         if self._calling is not None:
-            return (self._calling.end,) if self._calling.end else ()
-        marker = self._closes if self._kind is SpanKind.THINKING else self._opens
-        call = self._tools.start if self._tools is not None and self._kind is SpanKind.ANSWER else ""
-        around = self._model.marks.around if self._kind is SpanKind.ANSWER else ()
-        return (*self._stops, *(each for each in (marker, call) if each), *around)
+            ends = (end for start, end in self._calling.ends.items() if self._held.startswith(start))
+            end = self._closes if thinks else next(ends)
+            return (end,) if end else ()
+        if thinks:  # some models call without closing it, and end there
+            return (*self._stops, self._closes, *([tools.start] if tools is not None and tools.start_is_token else []))
+        calls = [] if tools is None else [*tools.ends]
+        if tools is not None and len(calls) > 1:
+            calls.append(tools.end)  # that of a call without the first marker
+        return (*self._stops, *([self._opens] if self._opens else []), *calls, *self._model.marks.around)
 
     def _first_marker(self) -> tuple[int, str] | None:
         begin = 0 if self._calling is None else len(self._calling.start)

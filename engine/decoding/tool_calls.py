@@ -18,6 +18,8 @@ from engine.models.watch import TooLong, watched
 _PARSING_S = 1.0  # processor time for parsing
 _LONGEST = 1 << 20  # characters
 _MOST_CALLS = 8  # most calls in a reply that has to call
+# By parser, what begins a call where its first marker is left out, as Qwen3-Coder often does, and what ends it.
+_UNMARKED = {"qwen3_coder": {"<function=": "</function>"}}
 
 
 class ToolSyntax:
@@ -33,11 +35,17 @@ class ToolSyntax:
             raise InvalidRequest("tools", str(len(tools)), "a model whose template has tools")
         self.start = marks.calls.opens
         self.end = marks.calls.closes
+        self.start_is_token = len(marks.calls.opening) == 1
         self._parse = marks.parse_calls
         self._parser = marks.parser
         self._tokenizer = model.tokenizer
         self._template = "" if model.template is None else model.template.source
         self._tools = [dict(tool) for tool in tools]
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """By what begins a call, what ends it."""
+        return {self.start: self.end} | _UNMARKED.get(self._parser, {})
 
     def grammar(self, names: Sequence[str], *, several: bool, strict: Collection[str] | None = None) -> dict[str, str]:
         """The grammar of a reply that is a call of one of the tools `names` (empty: any), or with `several` a few
@@ -85,11 +93,15 @@ class ToolSyntax:
         """The calls in `text`, from the marker of the first one; none if any of it cannot be parsed."""
         if len(text) > _LONGEST:
             return ()
+        is_marked = text.startswith(self.start)
         try:
             with watched(_PARSING_S):
-                parsed = self._parse(text, self._tools)
+                parsed = self._parse(text if is_marked else self.start + text, self._tools)
             found = parsed if isinstance(parsed, list) else [parsed]
-            return tuple(_call(each) for each in found)
+            calls = tuple(_call(each) for each in found)
+            if not is_marked:
+                self.functions([call.name for call in calls])
+            return calls
         except (Exception, TooLong):  # noqa: BLE001  a parser of third-party code, on text that a model wrote
             return ()
 

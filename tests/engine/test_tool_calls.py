@@ -114,6 +114,47 @@ def test_a_call_is_found_and_what_is_none_stays_text(
     assert read(caller, text) == (said, calls)
 
 
+@pytest.mark.parametrize(
+    ("text", "cut", "thought", "calls"),
+    [
+        (f"<think>Hm. {SAID}\n{SAID}", False, "Hm. ", [LOOKED, LOOKED]),
+        (f"<think>{SAID}</think>", False, SAID, []),
+        ("<think>Not <tool_call>, as", False, "Not <tool_call>, as", []),
+        (f"<think>{SAID}", True, SAID, []),
+    ],
+    ids=["call", "only thought of", "prose", "cut"],
+)
+def test_a_call_in_thinking_that_is_never_closed_is_one(
+    tmp_path: Path, text: str, cut: bool, thought: str, calls: list[tuple[str, str]]
+) -> None:
+    """Qwen3.5 and Kimi K2 now and then call without closing their thinking, and end there."""
+    model = load_model(save_small(tmp_path, "<think>", "</think>", "<tool_call>", "</tool_call>", template=TEMPLATE))
+    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
+    spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish(cut=cut)
+    assert "".join(span.text for span in spans if span.kind is SpanKind.THINKING) == thought
+    assert [(span.call.name, span.call.arguments) for span in spans if span.call] == calls
+
+
+CODED = "<function=look>\n<parameter=at>\nthe sky\n</parameter>\n</function>"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "calls"),
+    [
+        (f"So:\n\n{CODED}\n</tool_call>", "So:\n\n|", [LOOKED]),
+        (CODED, "|", [LOOKED]),
+        (CODED.replace("look", "other"), CODED.replace("look", "other"), []),
+        (f"{CODED}\n</tool_call>\n<tool_call>\n{CODED}\n</tool_call> so", "|| so", [LOOKED, LOOKED]),
+    ],
+    ids=["no opener", "no marker", "no tool", "another"],
+)
+def test_a_call_may_lack_its_first_marker_as_qwen3_coder_s_do(
+    caller_folder: Path, tmp_path: Path, text: str, said: str, calls: list[tuple[str, str]]
+) -> None:
+    model = with_parser(Path(shutil.copytree(caller_folder, tmp_path / "coder")), "qwen3_coder")
+    assert read(model, text) == (said, calls)
+
+
 def test_lines_between_calls_are_no_text_of_a_model_without_thinking_either(tmp_path: Path) -> None:
     """As of Qwen2.5: a client would get a text of a line break between two calls."""
     model = with_parser(save_small(tmp_path), "json_tools")
