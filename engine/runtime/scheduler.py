@@ -19,6 +19,7 @@ from engine.api.types import BACKGROUND_PRIORITY, FinishReason, ModelRole, Reque
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.models.loading import LoadedModel
+from engine.models.memory import lacks
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch
@@ -89,6 +90,8 @@ class Writing:
         pair = self._pair
         if not pair.batching.shares or len({reply.sequence.model.identity for reply in replies}) > 1:
             return BatchWay.TURNS  # rows of 8 and of 16 bits are in no forward together
+        if self.apart and lacks(self._bytes_of_rows(replies)):
+            return BatchWay.TURNS
         modes = {reply.request.speculation.mode for reply in replies}
         if SpeculationMode.FIXED in modes and pair.batching.drafts:
             return BatchWay.DRAFTED
@@ -99,6 +102,12 @@ class Writing:
             ways += [BatchWay.TURNS, BatchWay.DRAFTED] if pair.batching.drafts else [BatchWay.TURNS]
         tokens = sum(len(reply.sequence.tokens) for reply in replies)
         return pair.sharing.choose([reply.rounds.kind for reply in replies], ways, tokens // len(replies))
+
+    @staticmethod
+    def _bytes_of_rows(replies: Sequence[Reply]) -> int:
+        """Of a batch that they all join, while their own caches are still there: a row is as long as the longest."""
+        longest = max(len(reply.sequence.tokens) for reply in replies)
+        return len(replies) * longest * replies[0].sequence.model.need.token_bytes
 
     def _without(self, lagging: Sequence[Reply]) -> list[Reply]:
         """Remove and return these replies; ended ones are removed too."""

@@ -198,6 +198,24 @@ def test_full_memory_ends_the_reply_and_says_so(scheduler: Scheduler, monkeypatc
     assert 0 < len(end.tokens) < 30
 
 
+def test_a_long_reply_is_not_ended_for_the_room_that_short_ones_take_beside_it(
+    models: dict[str, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows of a batch are as long as the longest: with three more it would take four times its memory."""
+    harness = batches.Harness(models["dense"])
+    long = harness.submit(batches.asking(batches.prompt(1500), 40, speculation=Speculation.off()))
+    harness.until_written(long, 2)
+    row = long.reply.sequence.caches.nbytes
+    limit = int((mx.get_active_memory() + 2 * row) / 0.97)
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    monkeypatch.setattr(memory, "most_bytes", lambda: limit)
+    short = [
+        harness.submit(batches.asking(batches.prompt(6, salt), 8, speculation=Speculation.off())) for salt in range(3)
+    ]
+    harness.run_dry()
+    assert [each.finished.reason for each in (long, *short)] == [FinishReason.LENGTH] * 4
+
+
 def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     run(scheduler, PROMPT)
     store = scheduler.pair.store
