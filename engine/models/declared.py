@@ -81,7 +81,8 @@ def read_marks(tokenizer: Any, templates: str) -> ReplyMarks:
         marks = replace(marks, **_known_calls(tokenizer))
     if tokenizer.has_thinking:
         thinking = _marks(tokenizer.think_start, tokenizer.think_end, tokenizer)
-        return replace(marks, thinking=thinking, around=(*marks.around, *tokenizer.structural_markers))
+        around = family.around if family.opens == tokenizer.think_start else ()
+        return replace(marks, thinking=thinking, around=(*marks.around, *around, *tokenizer.structural_markers))
     if marks.thinking is None and family.opens:
         thinking = _marks(family.opens, family.closes, tokenizer)
         thinking = replace(thinking, opens=family.opens.lstrip())  # a reply begins without a space

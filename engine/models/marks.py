@@ -62,7 +62,17 @@ FAMILIES = (
     FamilyMarks("<seed:think>", "</seed:think>"),  # Seed-OSS
     FamilyMarks("<mm:think>", "</mm:think>", calls=("<minimax:tool_call>",)),  # MiniMax; M3 has marks of its own
     FamilyMarks("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
-    FamilyMarks("<|START_THINKING|>", "<|END_THINKING|>", ("<|START_RESPONSE|>", "<|END_RESPONSE|>")),  # Command
+    FamilyMarks(  # Command; the newer ones write the second pair
+        "<|START_THINKING|>",
+        "<|END_THINKING|>",
+        ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
+    ),
+    FamilyMarks("<thought>", "</thought>"),  # EXAONE Deep
+    FamilyMarks(
+        "<|think|>", "<|end|>", ("<|begin|>assistant", "<|content|>"), shown="<|begin|>assistant"
+    ),  # Solar Open
+    FamilyMarks("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", ("[END FINAL RESPONSE]",)),  # Apriel
+    FamilyMarks("<think>", "</think>", ("<response>", "</response>"), shown="<response>"),  # Granite 3.3, ERNIE 4.5
     FamilyMarks(calls=("<|tool_call>", "<tool_call|>")),  # Gemma 4
     FamilyMarks(calls=("<start_function_call>",)),  # FunctionGemma
     FamilyMarks(calls=("<longcat_tool_call>",)),

@@ -134,6 +134,7 @@ def test_a_reply_is_read_as_transformers_reads_it(main: LoadedModel, declared: d
 
 CHANNEL = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
 MUSE = ("<|start|>", "<|message|>", "<|eom|>")
+SOLAR = ("<|begin|>", "<|think|>", "<|content|>", "<|end|>")
 KIMI = ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")
 COMMAND = ("<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>")
 
@@ -152,8 +153,17 @@ COMMAND = ("<|START_THINKING|>", "<|END_THINKING|>", "<|START_RESPONSE|>", "<|EN
             "<|close|>message<|sep|>",
         ),
         ((), "<think>Look first.</think>Well."),
+        (COMMAND[:2], "<|START_THINKING|>Look first.<|END_THINKING|><|START_TEXT|>Well.<|END_TEXT|>"),
+        ((), "<thought>Look first.</thought>Well."),
+        (SOLAR, "<|think|>Look first.<|end|><|begin|>assistant<|content|>Well."),
+        ((), "Here are my reasoning steps:Look first.[BEGIN FINAL RESPONSE]Well.[END FINAL RESPONSE]"),
+        ((), "<think>Look first.</think>\n\n<response>Well.</response>"),
+        (("<think>", "</think>"), "<think>Look first.</think>\n\n<response>Well.</response>"),
     ],
-    ids=["gpt-oss", "Mistral", "Seed", "Command", "Muse", "Kimi K3", "spelled"],
+    ids=[
+        *("gpt-oss", "Mistral", "Seed", "Command", "Muse", "Kimi K3", "spelled", "newer Command"),
+        *("EXAONE Deep", "Solar Open", "Apriel", "Granite", "ERNIE"),
+    ],
 )
 def test_thinking_of_families_that_declare_nothing_is_no_answer(
     tmp_path: Path, tokens: tuple[str, ...], text: str
