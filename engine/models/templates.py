@@ -86,9 +86,11 @@ def _compiled(source: str) -> jinja2.Template:
 
 
 def _with_thinking(turn: Turn) -> Turn:
-    """A copy with the reasoning under gpt-oss's name, too, but beside a call's text: its template refuses both."""
+    """A copy with the reasoning under Gemma 4's and gpt-oss's names, too; gpt-oss's refuses it beside a call's text."""
     reasoning = turn.get("reasoning_content")
-    named = {"thinking": reasoning} if reasoning and not (turn.get("tool_calls") and turn["content"]) else {}
+    named = {"reasoning": reasoning} if reasoning else {}
+    if reasoning and not (turn.get("tool_calls") and turn["content"]):
+        named["thinking"] = reasoning
     return {**named, **turn}
 
 

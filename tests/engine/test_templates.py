@@ -113,13 +113,15 @@ THOUGHTS = (  # as gpt-oss's template reads them
 )
 
 
-def test_thoughts_have_the_name_that_gpt_oss_has_for_them() -> None:
+def test_thoughts_have_the_names_that_gpt_oss_and_gemma_have_for_them() -> None:
     turns: list[dict[str, Any]] = [TURNS[1], {"role": "assistant", "content": "Yes.", "reasoning_content": "So."}]
     rendered = ChatTemplate(THOUGHTS, {}).render(turns)
     assert rendered == tokenizer_with(THOUGHTS).apply_chat_template(turns, tokenize=False)
     assert rendered.endswith("assistant(So.)Yes.")
     turns[1]["tool_calls"] = [{"function": {"name": "look"}}]
     assert ChatTemplate(THOUGHTS, {}).render(turns).endswith("assistant()Yes.")
+    named = ChatTemplate("{% for m in messages %}{{ m.get('reasoning') }}{{ m.content }}{% endfor %}", {})  # Gemma 4's
+    assert named.render(turns).endswith("So.Yes.")
 
 
 @pytest.mark.costly
