@@ -592,6 +592,7 @@ class TextDecoder:
         self._fresh = not within and bool(self._opens)
         self._tools = tools
         self._several_calls = several_calls
+        self.raw = False  # all is the answer, with its markers: the author of a raw prompt reads them
         self._calling: ToolSyntax | None = None  # if set, the held text begins with the marker of a call
         self.stopped = False  # a stop string was found; all later text is dropped
         self.stop = ""  # that string
@@ -691,6 +692,8 @@ class TextDecoder:
         return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
 
     def _markers(self) -> tuple[str, ...]:
+        if self.raw:
+            return self._stops
         tools = self._tools
         thinks = self._kind is SpanKind.THINKING
         if self._calling is not None:
@@ -719,7 +722,7 @@ class TextDecoder:
             return []
         self._fresh = False
         text = self._held[:chars]
-        return [TextSpan(self._kind, text, self._drop(chars))]
+        return [TextSpan(SpanKind.ANSWER if self.raw else self._kind, text, self._drop(chars))]
 
     def _drop(self, chars: int) -> tuple[Run, ...]:
         self._held = self._held[chars:]

@@ -133,7 +133,7 @@ class Output:
 
 
 def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> TextDecoder:
-    return TextDecoder(
+    decoder = TextDecoder(
         model,
         prompt.tokens,
         request.stop,
@@ -142,6 +142,8 @@ def _text_of(request: Request, model: LoadedModel, prompt: Prompt) -> TextDecode
         tools=ToolSyntax(model, request.tools) if request.tools and request.may_call else None,
         several_calls=request.several_calls and (not request.tools or takes_several(model)),
     )
+    decoder.raw = bool(request.text)
+    return decoder
 
 
 class ReplyScores:

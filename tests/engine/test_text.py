@@ -14,9 +14,10 @@ from mlx_lm.tokenizer_utils import SPMStreamingDetokenizer
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from engine import Constraint, ConstraintKind, Message, MessageRole, Request, Sampling, SpanKind, TextDelta
-from engine.decoding.text import TextDecoder, encode, grammar_of
+from engine.decoding.text import Prompt, TextDecoder, encode, grammar_of
 from engine.models.loading import LoadedModel, _load_tokenizer
 from engine.models.templates import ChatTemplate
+from engine.runtime.output import _text_of
 from tests.engine.batch_harness import Harness
 from tests.helpers.loading import load_model
 from tests.helpers.tiny_models import CHAT_TEMPLATE, byte_tokenizer, rewrite, save_small, save_tokenizer
@@ -46,6 +47,15 @@ def test_a_reply_that_goes_on_keeps_its_blank_lines(thinker: LoadedModel) -> Non
     reply = TextDecoder(thinker, encode("one:", thinker), (), within=True)
     said = [span for token in encode("\n\n- two", thinker) for span in reply.push(token)] + reply.finish()
     assert "".join(span.text for span in said) == "\n\n- two"
+
+
+def test_a_raw_text_is_continued_with_the_model_s_own_marks(thinker: LoadedModel) -> None:
+    """Who writes the template reads them, and joins them to the text for the next turn."""
+    reply = _text_of(Request(text="x"), thinker, Prompt(encode("x", thinker), 0, 0, 0))
+    said = "<think>\na</think>\n\nb"
+    spans = [span for token in encode(said, thinker) for span in reply.push(token)] + reply.finish()
+    assert "".join(span.text for span in spans) == said
+    assert {span.kind for span in spans} == {SpanKind.ANSWER}
 
 
 def test_the_earliest_stop_string_wins(thinker: LoadedModel) -> None:
