@@ -18,6 +18,7 @@ from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.dollarmath.index import math_inline_dollar
 from mdit_py_plugins.footnote.index import footnote_def
 
 STREAMING = "streaming"  # key of the parser's environment: the text is still growing
@@ -29,6 +30,7 @@ _ENVIRONMENT = re.compile(
     r"\\begin\{((?:equation|align|aligned|alignat|gather|gathered|split|d?cases|array|[pbBvV]?matrix|smallmatrix)\*?)\}"
 )
 _INLINE_MARKS = {"\\(": "\\)", "\\[": "\\]"}
+_in_dollars = math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True)
 _MOST_FORMULA_LINES = 100
 # A row may leave out cells, and has them all the same: 4,000 characters made 90,000, which took a second to read and
 # more to show. A table of more stays as it was written, where `blocks.py` does not cut it into several.
@@ -47,6 +49,7 @@ def parser() -> MarkdownIt:
     md.validateLink = is_allowed_link  # type: ignore[method-assign]
     dollarmath_plugin(md, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
     md.disable("math_block")
+    md.inline.ruler.at("math_inline", _dollar_formula)
     md.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "display_formula", _display_formula, interrupts)
@@ -179,6 +182,17 @@ def _bracket_formula(state: StateInline, silent: bool) -> bool:
         token.content = state.src[state.pos + 2 : end]
     state.pos = end + 2
     return True
+
+
+def _dollar_formula(state: StateInline, silent: bool) -> bool:
+    """WORKAROUND: for the plugin, what is before the first character is the last one: `$x$ is 4` was money."""
+    if state.pos:
+        return _in_dollars(state, silent)
+    whole = state.src
+    state.src += " "
+    found = _in_dollars(state, silent)
+    state.src = whole
+    return found
 
 
 def _note_mark(state: StateInline, silent: bool) -> bool:

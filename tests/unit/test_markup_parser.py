@@ -70,12 +70,12 @@ def test_html_is_text(source: str) -> None:
     assert "".join(token.content for token in inline(source)) == source
 
 
-@pytest.mark.parametrize("source", ["$x^2$", r"\(x^2\)", "값은 $x^2$이에요"])
+@pytest.mark.parametrize("source", ["$x^2$", r"\(x^2\)", "값은 $x^2$이에요", "$x^2$ is 4", "$x^2$ is 4\\"])
 def test_inline_formulas(source: str) -> None:
     assert [token.content for token in inline(source) if token.type == "math_inline"] == ["x^2"]
 
 
-@pytest.mark.parametrize("source", ["It costs $5 and $6.", "US$5~US$6", "`$x$` is code", r"\$x\$"])
+@pytest.mark.parametrize("source", ["It costs $5 and $6.", "$5-$10", "US$5~US$6", "`$x$` is code", r"\$x\$"])
 def test_money_and_code_are_no_formulas(source: str) -> None:
     assert not [token for token in inline(source) if token.type.startswith("math")]
 
