@@ -53,6 +53,7 @@ _EMPHASIS_MARKS = "*_~`"
 _CODE_SPAN = re.compile(r"`[^`]*`")
 _LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
 _OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*$")
+_OPEN_BREAK = re.compile(r"\s?<(?:br?)?\s*/?$", re.IGNORECASE)
 _OPEN_NOTE_MARK = re.compile(r"\[\^[\w-]{0,31}$")
 # The start of a note: a mark until its colon comes.
 _NOTE_START = re.compile(r" {0,3}\[\^[^\]\s]{0,40}\]?:?[ \t]*$")
@@ -487,7 +488,7 @@ def _without_trailing_marks(line: str) -> str:
 
 def _closed(line: str) -> str:
     line = _OPEN_FORMULA.sub("", _without_trailing_marks(line))
-    line = _OPEN_NOTE_MARK.sub("", line)
+    line = _OPEN_BREAK.sub("", _OPEN_NOTE_MARK.sub("", line))
     line = _OPEN_LINK.sub(r"\1", line)
     if line.count("`") % 2:
         return line + "`"

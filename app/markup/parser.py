@@ -30,6 +30,7 @@ _ENVIRONMENT = re.compile(
     r"\\begin\{((?:equation|align|aligned|alignat|gather|gathered|split|d?cases|array|[pbBvV]?matrix|smallmatrix)\*?)\}"
 )
 _INLINE_MARKS = {"\\(": "\\)", "\\[": "\\]"}
+_BREAK = re.compile(r"<br\s*/?>\s*", re.IGNORECASE)
 _in_dollars = math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True)
 _MOST_FORMULA_LINES = 100
 # A row may leave out cells, and has them all the same: 4,000 characters made 90,000, which took a second to read and
@@ -56,6 +57,7 @@ def parser() -> MarkdownIt:
     md.inline.ruler.before("escape", "bracket_formula", _bracket_formula)
     md.block.ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
     md.inline.ruler.before("link", "note_mark", _note_mark)
+    md.inline.ruler.before("autolink", "break", _break)
     md.inline.ruler.before("link", "lone_bracket", _lone_bracket)
     return md
 
@@ -193,6 +195,18 @@ def _dollar_formula(state: StateInline, silent: bool) -> bool:
     found = _in_dollars(state, silent)
     state.src = whole
     return found
+
+
+def _break(state: StateInline, silent: bool) -> bool:
+    """`<br>`: the only break within a cell, so models write it, though all other HTML is text."""
+    found = _BREAK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.pending = state.pending.rstrip(" ")
+        state.push("hardbreak", "br", 0)
+    state.pos = found.end()
+    return True
 
 
 def _note_mark(state: StateInline, silent: bool) -> bool:

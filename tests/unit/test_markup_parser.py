@@ -95,3 +95,9 @@ def test_an_open_formula_is_one_only_while_text_grows() -> None:
 
 def test_dashes_under_a_line_are_a_rule() -> None:
     assert [token.type for token in parse("text\n---\n")][-1] == "hr"
+
+
+@pytest.mark.parametrize("source", ["one<br>two", "one<br/>two", "one <BR /> two", "one<br>\ntwo"])
+def test_a_break_of_html_is_a_break(source: str) -> None:
+    assert [token.content.strip() or token.type for token in inline(source)] == ["one", "hardbreak", "two"]
+    assert [token.type for token in inline(f"`{source}`") if token.type == "hardbreak"] == []
