@@ -52,7 +52,7 @@ _MAY_END_CODE = re.compile(r"[ \t>]*(?:`+|~+)[ \t]*$")
 _EMPHASIS_MARKS = "*_~`"
 _CODE_SPAN = re.compile(r"`[^`]*`")
 _LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
-_OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*$")
+_OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*(?:\)[^()\s]*|$))*(?:\s+\"[^\"]*\"?)?$")
 _OPEN_BREAK = re.compile(r"\s?<(?:br?)?\s*/?$", re.IGNORECASE)
 _OPEN_NOTE_MARK = re.compile(r"\[\^[\w-]{0,31}$")
 # The start of a note: a mark until its colon comes.
