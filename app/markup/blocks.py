@@ -340,6 +340,10 @@ def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]
         token = group[position]
         island, length = _island(group, position, lines)
         if island is not None:
+            if text and text[-1].type in _MARKED and "continued" not in text[-1].meta:
+                text += _empty_paragraph(text[-1])  # for the marker
+                where = where or _where(opened, above)
+                above = list(opened)
             yield from _text_piece(text, opened, where, joined=joined)
             inside, shared = _where(opened, above)
             yield replace(island, inside=inside, shared=shared, joined=joined), _line_of([token])
@@ -357,6 +361,11 @@ def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]
             text.append(token)
         position += length
     yield from _text_piece(text, opened, where, joined=joined)
+
+
+def _empty_paragraph(item: Token) -> tuple[Token, Token, Token]:
+    inline = Token("inline", "", 0, map=item.map, children=[])
+    return Token("paragraph_open", "p", 1, map=item.map), inline, Token("paragraph_close", "p", -1)
 
 
 def _where(opened: list[Token], above: list[Token]) -> Where:
