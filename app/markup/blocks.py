@@ -57,7 +57,11 @@ _OPEN_BREAK = re.compile(r"\s?<(?:br?)?\s*/?$", re.IGNORECASE)
 _OPEN_NOTE_MARK = re.compile(r"\[\^[\w-]{0,31}$")
 # The start of a note: a mark until its colon comes.
 _NOTE_START = re.compile(r" {0,3}\[\^[^\]\s]{0,40}\]?:?[ \t]*$")
-_OPEN_FORMULA = re.compile(r"(?:(?<![\w$\\])\$(?=[^\s\d$])[^$]{0,300}|\\\((?:(?!\\\)).){0,300})$")
+# What is in the group stays: a `$` in code, after a backslash, or of a formula that is closed opens none.
+_OPEN_FORMULA = re.compile(
+    r"(`[^`]*(?:`|$)|\\[^(]|\$\$[^$]+\$\$|(?<!\d)\$(?=[^\s$])(?:[^$\\]|\\.)+(?<!\s)\$(?!\d))"
+    r"|(?<![0-9A-Za-z_$])\$(?:(?=[^\s\d$])[^$]{0,300}|\$(?=[^\s\d$])[^$]{0,300}\$?|\$?)$|\\\((?:(?!\\[()]).){0,300}$"
+)
 _NOT_YET = (_MARKS_ONLY, _FENCE_START, _NOTE_START)
 _ZWJ = "\u200d"
 _KINDS = {
@@ -496,7 +500,7 @@ def _without_trailing_marks(line: str) -> str:
 
 
 def _closed(line: str) -> str:
-    line = _OPEN_FORMULA.sub("", _without_trailing_marks(line))
+    line = _OPEN_FORMULA.sub(r"\1", _without_trailing_marks(line))
     line = _OPEN_BREAK.sub("", _OPEN_NOTE_MARK.sub("", line))
     line = _OPEN_LINK.sub(r"\1", line)
     if line.count("`") % 2:
