@@ -50,7 +50,7 @@ _FENCE_START = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~|
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~)", re.MULTILINE)
 _MAY_END_CODE = re.compile(r"[ \t>]*(?:`+|~+)[ \t]*$")
 _EMPHASIS_MARKS = "*_~`"
-_CODE_SPAN = re.compile(r"`[^`]*`")
+_NO_MARKS = re.compile(r"`[^`]*`|(?<!\S)(?:\*\*|~~)(?!\S)")  # code, and marks between spaces
 _LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
 _OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*(?:\)[^()\s]*|$))*(?:\s+\"[^\"]*\"?)?$")
 _OPEN_BREAK = re.compile(r"\s?<(?:br?)?\s*/?$", re.IGNORECASE)
@@ -505,7 +505,7 @@ def _closed(line: str) -> str:
     line = _OPEN_LINK.sub(r"\1", line)
     if line.count("`") % 2:
         return line + "`"
-    prose = _CODE_SPAN.sub("", line)
+    prose = _NO_MARKS.sub("", line)
     for mark in ("**", "~~"):
         if prose.count(mark) % 2:
             return line.rstrip() + mark

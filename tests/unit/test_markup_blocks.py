@@ -347,6 +347,8 @@ def test_ordinary_text_and_a_row_of_emoji_never_wait(text: str) -> None:
         ("| a |\n|---|\n| 1 |\n", "| a |\n|---|\n| 1 |\n"),
         ("done **bold** text", "done **bold** text"),
         ("2 * 3", "2 * 3"),
+        ("2 ** 3 is", "2 ** 3 is"),
+        ("a ~~ b, **c", "a ~~ b, **c**"),
         ("one<b", "one"),
         ("one<br", "one"),
         ("one<br /", "one"),
