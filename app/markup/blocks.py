@@ -45,7 +45,7 @@ _MARKED = ("list_item_open", "footnote_reference_open")
 
 Where = tuple[str, int]  # what encloses a block, and how much of that also encloses the block above
 # No part of these can match what the next one matches, or rows of marks and blank lines would take quadratic time.
-_MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*\d{1,9}[.)]?\s*$")
+_MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*(?:\d{1,9}[.)]?|(?:\d{1,9}[.)]|[-+*])\s+\[[xX]\]?)\s*$")
 _FENCE_START = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~|\$\$|\\\[)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~)", re.MULTILINE)
 _MAY_END_CODE = re.compile(r"[ \t>]*(?:`+|~+)[ \t]*$")
