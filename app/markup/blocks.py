@@ -45,18 +45,23 @@ _MARKED = ("list_item_open", "footnote_reference_open")
 
 Where = tuple[str, int]  # what encloses a block, and how much of that also encloses the block above
 # No part of these can match what the next one matches, or rows of marks and blank lines would take quadratic time.
-_MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*\d{1,9}[.)]?\s*$")
+_MARKS_ONLY = re.compile(r"[-+*=_~`#|$\\:>\s\[\]]*$|[\s>]*(?:\d{1,9}[.)]?|(?:\d{1,9}[.)]|[-+*])\s+\[[xX]\]?)\s*$")
 _FENCE_START = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~|\$\$|\\\[)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:```|~~~)", re.MULTILINE)
 _MAY_END_CODE = re.compile(r"[ \t>]*(?:`+|~+)[ \t]*$")
 _EMPHASIS_MARKS = "*_~`"
-_CODE_SPAN = re.compile(r"`[^`]*`")
+_NO_MARKS = re.compile(r"`[^`]*`|(?<!\S)(?:\*\*|~~)(?!\S)")  # code, and marks between spaces
 _LONE_STAR = re.compile(r"(?:^|[\s(])\*(?=[^\s*])[^*]*$")
-_OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*$")
+_OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*(?:\)[^()\s]*|$))*(?:\s+\"[^\"]*\"?)?$")
+_OPEN_BREAK = re.compile(r"\s?<(?:br?)?\s*/?$", re.IGNORECASE)
 _OPEN_NOTE_MARK = re.compile(r"\[\^[\w-]{0,31}$")
 # The start of a note: a mark until its colon comes.
 _NOTE_START = re.compile(r" {0,3}\[\^[^\]\s]{0,40}\]?:?[ \t]*$")
-_OPEN_FORMULA = re.compile(r"(?:(?<![\w$\\])\$(?=[^\s\d$])[^$]{0,300}|\\\((?:(?!\\\)).){0,300})$")
+# What is in the group stays: a `$` in code, after a backslash, or of a formula that is closed opens none.
+_OPEN_FORMULA = re.compile(
+    r"(`[^`]*(?:`|$)|\\[^(]|\$\$[^$]+\$\$|(?<!\d)\$(?=[^\s$])(?:[^$\\]|\\.)+(?<!\s)\$(?!\d))"
+    r"|(?<![0-9A-Za-z_$])\$(?:(?=[^\s\d$])[^$]{0,300}|\$(?=[^\s\d$])[^$]{0,300}\$?|\$?)$|\\\((?:(?!\\[()]).){0,300}$"
+)
 _NOT_YET = (_MARKS_ONLY, _FENCE_START, _NOTE_START)
 _ZWJ = "\u200d"
 _KINDS = {
@@ -339,6 +344,10 @@ def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]
         token = group[position]
         island, length = _island(group, position, lines)
         if island is not None:
+            if text and text[-1].type in _MARKED and "continued" not in text[-1].meta:
+                text += _empty_paragraph(text[-1])  # for the marker
+                where = where or _where(opened, above)
+                above = list(opened)
             yield from _text_piece(text, opened, where, joined=joined)
             inside, shared = _where(opened, above)
             yield replace(island, inside=inside, shared=shared, joined=joined), _line_of([token])
@@ -356,6 +365,11 @@ def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]
             text.append(token)
         position += length
     yield from _text_piece(text, opened, where, joined=joined)
+
+
+def _empty_paragraph(item: Token) -> tuple[Token, Token, Token]:
+    inline = Token("inline", "", 0, map=item.map, children=[])
+    return Token("paragraph_open", "p", 1, map=item.map), inline, Token("paragraph_close", "p", -1)
 
 
 def _where(opened: list[Token], above: list[Token]) -> Where:
@@ -486,12 +500,12 @@ def _without_trailing_marks(line: str) -> str:
 
 
 def _closed(line: str) -> str:
-    line = _OPEN_FORMULA.sub("", _without_trailing_marks(line))
-    line = _OPEN_NOTE_MARK.sub("", line)
+    line = _OPEN_FORMULA.sub(r"\1", _without_trailing_marks(line))
+    line = _OPEN_BREAK.sub("", _OPEN_NOTE_MARK.sub("", line))
     line = _OPEN_LINK.sub(r"\1", line)
     if line.count("`") % 2:
         return line + "`"
-    prose = _CODE_SPAN.sub("", line)
+    prose = _NO_MARKS.sub("", line)
     for mark in ("**", "~~"):
         if prose.count(mark) % 2:
             return line.rstrip() + mark

@@ -50,7 +50,7 @@ def plain_text(document: QTextDocument, start: int, end: int) -> str:
     table = table_of(document)
     if table is not None:
         rows = ((_cell_runs(cell, start, end) for cell in cells) for cells in _reached(table, start, end))
-        return "\n".join("\t".join("".join(map(_plain, runs)) for runs in row) for row in rows)
+        return "\n".join("\t".join("".join(map(_plain, runs)).replace("\n", " ") for runs in row) for row in rows)
     result: list[str] = []
     for block, runs in _blocks(document, start, end):
         if result and not goes_on(block):
@@ -145,7 +145,7 @@ def _markdown_block(block: QTextBlock, runs: list[_Run]) -> str:
         inside = inside[:-1]
         runs = runs[1:]
     heading = "#" * form.intProperty(HEADING)
-    text = _markdown_runs(runs).replace("\n", f"\n{_indent(inside)}{' ' * len(marker)}")
+    text = _markdown_runs(runs).replace("\n", "<br>" if heading else f"\n{_indent(inside)}{' ' * len(marker)}")
     return f"{_indent(inside)}{marker}{heading}{' ' if heading else ''}{text}"
 
 
@@ -204,5 +204,5 @@ def _markdown_table(table: QTextTable, start: int, end: int) -> str:
 
 
 def _markdown_row(cells: Iterable[list[_Run]]) -> str:
-    """A bar in a cell would end it."""
-    return "| " + " | ".join(_markdown_runs(runs).replace("|", "\\|") for runs in cells) + " |"
+    """A bar in a cell would end it, and a new line the row."""
+    return "| " + " | ".join(_markdown_runs(runs).replace("|", "\\|").replace("\n", "<br>") for runs in cells) + " |"

@@ -266,7 +266,9 @@ class DocumentBuilder:
 
     def _write_text(self, text: str) -> None:
         position = 0
-        for start, end, address in sorted((*_urls(text), *citations(text, self._style.cited))):
+        is_link = self._char_formats[-1].isAnchor()  # its words lead where it does
+        addresses = () if is_link else (*_urls(text), *citations(text, self._style.cited))
+        for start, end, address in sorted(addresses):
             if start >= position:
                 self._cursor.insertText(text[position:start], self._char_formats[-1])
                 self._cursor.insertText(text[start:end], self._link_format(address))

@@ -18,17 +18,21 @@ from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.dollarmath.index import math_inline_dollar
 from mdit_py_plugins.footnote.index import footnote_def
 
 STREAMING = "streaming"  # key of the parser's environment: the text is still growing
 ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
 
 _DISPLAY_MARKS = (("$$", "$$"), ("\\[", "\\]"))
+_AFTER_FORMULA = ".,;:"  # what may stand behind the marks, and is shown as a part of it
 # What models also write without marks around it. Others, `itemize` say, are no formulas.
 _ENVIRONMENT = re.compile(
     r"\\begin\{((?:equation|align|aligned|alignat|gather|gathered|split|d?cases|array|[pbBvV]?matrix|smallmatrix)\*?)\}"
 )
 _INLINE_MARKS = {"\\(": "\\)", "\\[": "\\]"}
+_BREAK = re.compile(r"<br\s*/?>\s*", re.IGNORECASE)
+_in_dollars = math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True)
 _MOST_FORMULA_LINES = 100
 # A row may leave out cells, and has them all the same: 4,000 characters made 90,000, which took a second to read and
 # more to show. A table of more stays as it was written, where `blocks.py` does not cut it into several.
@@ -47,12 +51,14 @@ def parser() -> MarkdownIt:
     md.validateLink = is_allowed_link  # type: ignore[method-assign]
     dollarmath_plugin(md, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
     md.disable("math_block")
+    md.inline.ruler.at("math_inline", _dollar_formula)
     md.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "display_formula", _display_formula, interrupts)
     md.inline.ruler.before("escape", "bracket_formula", _bracket_formula)
     md.block.ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
     md.inline.ruler.before("link", "note_mark", _note_mark)
+    md.inline.ruler.before("autolink", "break", _break)
     md.inline.ruler.before("link", "lone_bracket", _lone_bracket)
     return md
 
@@ -158,10 +164,12 @@ def _find_formula_end(
             text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
             if state.sCount[line] < state.blkIndent and text:
                 return None
-        if text.endswith(closing) and not (line == start and closing in text.removesuffix(closing)):
-            return "\n".join([*lines, text.removesuffix(closing)]).strip(), line + 1, True
-        if line == start and closing in text:
+        tex, found, behind = text.rpartition(closing)
+        more = behind.strip(_AFTER_FORMULA)
+        if line == start and found and (closing in tex or more):
             return None
+        if found and not more:
+            return "\n".join([*lines, tex + behind]).strip(), line + 1, True
         lines.append(text)
     return ("\n".join(lines).strip(), end, False) if may_grow else None
 
@@ -178,6 +186,29 @@ def _bracket_formula(state: StateInline, silent: bool) -> bool:
         token = state.push("math_inline", "math", 0)
         token.content = state.src[state.pos + 2 : end]
     state.pos = end + 2
+    return True
+
+
+def _dollar_formula(state: StateInline, silent: bool) -> bool:
+    """WORKAROUND: for the plugin, what is before the first character is the last one: `$x$ is 4` was money."""
+    if state.pos:
+        return _in_dollars(state, silent)
+    whole = state.src
+    state.src += " "
+    found = _in_dollars(state, silent)
+    state.src = whole
+    return found
+
+
+def _break(state: StateInline, silent: bool) -> bool:
+    """`<br>`: the only break within a cell, so models write it, though all other HTML is text."""
+    found = _BREAK.match(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    if not silent:
+        state.pending = state.pending.rstrip(" ")
+        state.push("hardbreak", "br", 0)
+    state.pos = found.end()
     return True
 
 

@@ -225,6 +225,14 @@ def test_bare_addresses_are_links_without_the_sentence_around_them(text: TextPar
     assert hrefs == {"https://example.com/a(b)", "https://example.com/c"}
 
 
+def test_a_link_whose_words_are_an_address_leads_where_the_link_does(text: TextPart) -> None:
+    written(
+        text, "See [https://example.com/ab…](https://example.com/abcd) or [**https://a.example**](https://b.example)."
+    )
+    hrefs = {each.charFormat().anchorHref() for each in cursors(text)} - {""}
+    assert hrefs == {"https://example.com/abcd", "https://b.example"}
+
+
 def test_documents_are_written_without_html(text: TextPart) -> None:
     document = QTextDocument()
     builder = DocumentBuilder(document, text.context.document_style(), text.context.formulas)

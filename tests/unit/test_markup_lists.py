@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
+from app.markup.block import BlockKind
 from app.markup.blocks import split
 from app.markup.copying import length_of, markdown, plain_text
 from tests.unit.test_markup_notes import written
@@ -15,6 +16,17 @@ def test_an_item_that_begins_with_a_heading_has_its_number() -> None:
     (block,) = split("1. ### One\n   Words\n2. ### Two\n")
     document = written(block)
     assert plain_text(document, 0, length_of(document)) == "1. One\nWords\n2. Two"
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("first", ["```sh\n   make\n   ```", "$$x$$", "| a |\n   |---|\n   | b |"])
+def test_an_item_that_begins_with_code_a_formula_or_a_table_has_its_number(first: str) -> None:
+    blocks = split(f"1. {first}\n\n   Words\n2. {first}\n")
+    number, island, words, next_island = blocks
+    texts = [written(each).toPlainText() for each in (number, words)]
+    assert texts == ["1.  ", "Words\n2.  "]
+    assert island.kind is next_island.kind is not BlockKind.TEXT
+    assert [each.shared for each in blocks] == [0, 1, 1, 1]
 
 
 @pytest.mark.usefixtures("qapp")

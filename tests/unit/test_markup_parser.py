@@ -70,12 +70,12 @@ def test_html_is_text(source: str) -> None:
     assert "".join(token.content for token in inline(source)) == source
 
 
-@pytest.mark.parametrize("source", ["$x^2$", r"\(x^2\)", "값은 $x^2$이에요"])
+@pytest.mark.parametrize("source", ["$x^2$", r"\(x^2\)", "값은 $x^2$이에요", "$x^2$ is 4", "$x^2$ is 4\\"])
 def test_inline_formulas(source: str) -> None:
     assert [token.content for token in inline(source) if token.type == "math_inline"] == ["x^2"]
 
 
-@pytest.mark.parametrize("source", ["It costs $5 and $6.", "US$5~US$6", "`$x$` is code", r"\$x\$"])
+@pytest.mark.parametrize("source", ["It costs $5 and $6.", "$5-$10", "US$5~US$6", "`$x$` is code", r"\$x\$"])
 def test_money_and_code_are_no_formulas(source: str) -> None:
     assert not [token for token in inline(source) if token.type.startswith("math")]
 
@@ -83,6 +83,27 @@ def test_money_and_code_are_no_formulas(source: str) -> None:
 @pytest.mark.parametrize("source", ["$$\nx\n$$", "\\[\nx\n\\]", "$$x$$", "text\n$$\nx\n$$\nmore", "- a\n\n  \\[ x \\]"])
 def test_display_formulas(source: str) -> None:
     assert [token.content for token in parse(source) if token.type == "math_block"] == ["x"]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("source", "formulas"),
+    [
+        ("$$\nx\n$$.\n\ntext\n\n$$\ny\n$$", ["x\n.", "y"]),
+        ("\\[\nx\n\\],\nwhere", ["x\n,"]),
+        ("$$x$$.\ntext", ["x."]),
+        ("\\[x\\],\ntext \\[y\\].", ["x,"]),
+        ("\\begin{align}\nx\n\\end{align}.\ntext", ["\\begin{align}\nx\n\\end{align}."]),
+        (
+            "\\begin{bmatrix}\n\\begin{bmatrix}1\\end{bmatrix} & 2\n\\end{bmatrix}",
+            ["\\begin{bmatrix}\n\\begin{bmatrix}1\\end{bmatrix} & 2\n\\end{bmatrix}"],
+        ),
+    ],
+)
+def test_a_display_formula_may_be_closed_before_a_full_stop(source: str, formulas: list[str], streaming: bool) -> None:
+    tokens = parse(source, streaming=streaming)
+    assert [token.content for token in tokens if token.type == "math_block"] == formulas
+    assert all(token.meta["closed"] for token in tokens if token.type == "math_block")
 
 
 def test_an_open_formula_is_one_only_while_text_grows() -> None:
@@ -95,3 +116,9 @@ def test_an_open_formula_is_one_only_while_text_grows() -> None:
 
 def test_dashes_under_a_line_are_a_rule() -> None:
     assert [token.type for token in parse("text\n---\n")][-1] == "hr"
+
+
+@pytest.mark.parametrize("source", ["one<br>two", "one<br/>two", "one <BR /> two", "one<br>\ntwo"])
+def test_a_break_of_html_is_a_break(source: str) -> None:
+    assert [token.content.strip() or token.type for token in inline(source)] == ["one", "hardbreak", "two"]
+    assert [token.type for token in inline(f"`{source}`") if token.type == "hardbreak"] == []
