@@ -1,6 +1,6 @@
 """Bytes to text: Unicode by its marks, UTF-8, and older Korean, Japanese and Chinese encodings by trial.
 
-A file may be cut in the middle of a letter, and may have a few invalid bytes of UTF-8: they become U+FFFD.
+A file may be cut in the middle of a letter, and may have a few invalid bytes: they become U+FFFD.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def decoded(data: bytes) -> str | None:
         if data.startswith(mark):
             rest = data[len(mark) :]
             return _clean(_utf_8(rest) if name == "utf-8" else _decode(rest, name))
-    return _clean(_utf_8(data)) or _clean(_decode(data, _guess(data[:_SAMPLE_BYTES])))
+    return _clean(_utf_8(data)) or _clean(_in_older(data))
 
 
 def _utf_8(data: bytes) -> str | None:
@@ -73,6 +73,16 @@ def _utf_8(data: bytes) -> str | None:
     right = len(text) - lost - ascii_count
     is_cut = wrong == 1 and text.endswith(_LOST)
     return text if right >= wrong * (_LEAST_BEFORE_CUT if is_cut else _LEAST_RIGHT) else None
+
+
+def _in_older(data: bytes) -> str | None:
+    """A byte that is wrong is replaced, but not in Latin texts, as which nearly all bytes could be read."""
+    lines = b"\n".join(line for line in data.split(b"\n") if not line.isascii())
+    encoding = _guess(lines[:_SAMPLE_BYTES])
+    if encoding is not None:
+        return _decode(data, encoding, "replace")
+    is_latin = len(data.translate(None, _ASCII)) <= _MOST_MARKED * len(data)
+    return _decode(data, "cp1252") if is_latin else None
 
 
 def _clean(text: str | None) -> str | None:
@@ -92,9 +102,7 @@ def _is_binary(text: str) -> bool:
     return False
 
 
-def _decode(data: bytes, encoding: str | None, errors: str = "strict") -> str | None:
-    if encoding is None:
-        return None
+def _decode(data: bytes, encoding: str, errors: str = "strict") -> str | None:
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     try:
         steps = [decoder.decode(data[at : at + _STEP_BYTES]) for at in range(0, len(data), _STEP_BYTES)]
@@ -108,15 +116,11 @@ def _guess(sample: bytes) -> str | None:
     """The likeliest encoding; None if none is likely."""
     scores = [(_score(sample, name, count), name) for name, count in _TRIALS]
     best, name = max(scores)
-    if best >= _LEAST_LIKELY:
-        return name
-    return "cp1252" if sum(byte > 0x7F for byte in sample) <= _MOST_MARKED * len(sample) else None
+    return name if best >= _LEAST_LIKELY else None
 
 
 def _score(sample: bytes, encoding: str, count: Callable[[str], float]) -> float:
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(sample)  # a letter that the sample cuts is left out
-    except UnicodeDecodeError:
-        return 0.0
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)  # without a letter that the sample cuts
     letters = "".join(_ABOVE_ASCII.findall(text))
-    return count(letters) / len(letters) if letters else 0.0
+    lost = letters.count(_LOST)
+    return count(letters) / len(letters) if len(letters) - lost > _LEAST_RIGHT * lost else 0.0

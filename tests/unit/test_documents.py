@@ -67,6 +67,7 @@ def write(folder: Path, name: str, data: bytes) -> Path:
         *((text, "cp949") for text in ("안녕하세요", "철수는 차를", "캐시와 채팅")),
         *((text, "gb18030") for text in ("联通，你好", "的一是不了")),
         *((text, "cp932") for text in ("テスト", "はい、そうです")),
+        ("2026-12-01 ok\n" * 40_000 + KOREAN, "cp949"),
     ],
 )
 def test_texts_of_four_languages_are_read_in_their_encodings(text: str, encoding: str) -> None:
@@ -88,6 +89,13 @@ def test_a_byte_that_is_wrong_costs_no_other_letter(text: str, mark: str) -> Non
     for at in range(len(text) + 1):
         before, after = text[:at], text[at:]
         assert decoded(before.encode(mark) + b"\xff" + after.encode()) == before + "\ufffd" + after
+
+
+@pytest.mark.parametrize(("text", "encoding"), [(KOREAN, "cp949"), (JAPANESE, "cp932"), (CHINESE, "gb18030")])
+def test_a_byte_that_is_wrong_costs_little_of_a_text_in_an_older_encoding(text: str, encoding: str) -> None:
+    """As in a log that several programs write to."""
+    assert decoded(text.encode(encoding) + b"\x81\n" + text.encode(encoding)) == f"{text}\ufffd\n{text}"
+    assert (decoded((text * 4).encode(encoding)[1:]) or "").endswith(text), "it begins within a letter"
 
 
 @pytest.mark.parametrize(
