@@ -16,6 +16,8 @@ _LEAST_LIKELY = 0.12
 _MOST_MARKED = 0.3  # most letters with accents in a Latin text, as a share
 _LEAST_RIGHT = 4  # least valid letters of UTF-8 above ASCII for each invalid one; in other encodings most are invalid
 _LEAST_BEFORE_CUT = 2  # where only the last one is wrong
+_LEAST_HANGUL = 8  # letters
+_MOSTLY = 0.9
 _LOST = "\ufffd"
 _ASCII = bytes(range(0x80))
 
@@ -30,6 +32,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffe\uffff]")
 _MOST_CONTROL = 0.002
 _ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
+_HANGUL = re.compile(r"[가-힣]")
 _HALF_KANA = re.compile(r"[\uff61-\uff9f]")
 # The most frequent characters: nearly every text of a line or two has some.
 _SYLLABLES = frozenset("이다는을의가에고지도로한하기은를사대어서리나시자해아일수있그게요니인들만과와면으")
@@ -37,7 +40,10 @@ _HAN = frozenset("的一是不了在人有我他这个们中来上大为和国�
 
 
 def _korean(text: str) -> float:
-    return sum(letter in _SYLLABLES for letter in text)
+    """Lists of names may have no frequent syllable, but hardly any that EUC-KR lacks: other texts read so have many."""
+    common = sum(min(letter.encode("cp949")) > 0xA0 for letter in _HANGUL.findall(text))
+    is_plain = common >= max(_LEAST_HANGUL, _MOSTLY * len(text))
+    return max(sum(letter in _SYLLABLES for letter in text), 2 * _LEAST_LIKELY * len(text) * is_plain)
 
 
 def _japanese(text: str) -> float:
@@ -52,6 +58,8 @@ _TRIALS: tuple[tuple[str, Callable[[str], float]], ...] = (
     ("cp949", _korean),
     ("cp932", _japanese),
     ("gb18030", _chinese),
+    ("euc_jp", _japanese),
+    ("cp950", _chinese),
 )
 
 

@@ -67,11 +67,18 @@ def write(folder: Path, name: str, data: bytes) -> Path:
         *((text, "cp949") for text in ("안녕하세요", "철수는 차를", "캐시와 채팅")),
         *((text, "gb18030") for text in ("联通，你好", "的一是不了")),
         *((text, "cp932") for text in ("テスト", "はい、そうです")),
+        (JAPANESE, "euc-jp"),
+        ("你好。這個模型先猜下一個詞，主要的模型再來檢查，所以你會更快讀到回覆。\n", "big5"),
+        ("품목,규격,단가,금액\n볼펜,흑색,500,1500\n", "cp949"),
         ("2026-12-01 ok\n" * 40_000 + KOREAN, "cp949"),
     ],
 )
 def test_texts_of_four_languages_are_read_in_their_encodings(text: str, encoding: str) -> None:
     assert decoded(text.encode(encoding)) == text
+
+
+def test_names_in_shift_jis_are_not_read_as_korean() -> None:
+    assert decoded("商品名,数量,単価,金額\n".encode("cp932")) is None
 
 
 def test_a_letter_at_the_edge_of_a_step_is_not_lost() -> None:
