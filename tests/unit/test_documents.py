@@ -215,6 +215,14 @@ def test_a_pdf_with_a_password_or_without_text_says_so(tmp_path: Path) -> None:
     assert refusal(write(tmp_path, "scan.pdf", pdf_bytes([""]))) is WhyNot.SCANNED
 
 
+def test_a_page_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    data = pdf_bytes(["The first page", "The second page"])
+    before, name, after = data.rpartition(b"/FlateDecode")
+    path = write(tmp_path, "odd.pdf", before + b"/FlateDecodX" + after)
+    assert read(path).text == "The first page\n\n[This page cannot be read.]"
+    assert refusal(write(tmp_path, "all.pdf", data.replace(name, b"/FlateDecodX"))) is WhyNot.DAMAGED
+
+
 @pytest.mark.slow
 def test_a_pdf_that_takes_too_much_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Megabytes of drawing in a few kilobytes. The child reads its limits from its own copy of the module."""
