@@ -1,6 +1,6 @@
 """Bytes to text: Unicode by its marks, UTF-8, and older Korean, Japanese and Chinese encodings by trial.
 
-A file may be cut in the middle of a letter, and may have a few invalid bytes of UTF-8: they become U+FFFD.
+A file may be cut in the middle of a letter, and may have a few invalid bytes: they become U+FFFD.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ _LEAST_LIKELY = 0.12
 _MOST_MARKED = 0.3  # most letters with accents in a Latin text, as a share
 _LEAST_RIGHT = 4  # least valid letters of UTF-8 above ASCII for each invalid one; in other encodings most are invalid
 _LEAST_BEFORE_CUT = 2  # where only the last one is wrong
+_LEAST_HANGUL = 8  # letters
+_MOSTLY = 0.9
 _LOST = "\ufffd"
 _ASCII = bytes(range(0x80))
 
@@ -30,6 +32,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffe\uffff]")
 _MOST_CONTROL = 0.002
 _ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
+_HANGUL = re.compile(r"[가-힣]")
 _HALF_KANA = re.compile(r"[\uff61-\uff9f]")
 # The most frequent characters: nearly every text of a line or two has some.
 _SYLLABLES = frozenset("이다는을의가에고지도로한하기은를사대어서리나시자해아일수있그게요니인들만과와면으")
@@ -37,7 +40,10 @@ _HAN = frozenset("的一是不了在人有我他这个们中来上大为和国�
 
 
 def _korean(text: str) -> float:
-    return sum(letter in _SYLLABLES for letter in text)
+    """Lists of names may have no frequent syllable, but hardly any that EUC-KR lacks: other texts read so have many."""
+    common = sum(min(letter.encode("cp949")) > 0xA0 for letter in _HANGUL.findall(text))
+    is_plain = common >= max(_LEAST_HANGUL, _MOSTLY * len(text))
+    return max(sum(letter in _SYLLABLES for letter in text), 2 * _LEAST_LIKELY * len(text) * is_plain)
 
 
 def _japanese(text: str) -> float:
@@ -52,6 +58,8 @@ _TRIALS: tuple[tuple[str, Callable[[str], float]], ...] = (
     ("cp949", _korean),
     ("cp932", _japanese),
     ("gb18030", _chinese),
+    ("euc_jp", _japanese),
+    ("cp950", _chinese),
 )
 
 
@@ -61,7 +69,7 @@ def decoded(data: bytes) -> str | None:
         if data.startswith(mark):
             rest = data[len(mark) :]
             return _clean(_utf_8(rest) if name == "utf-8" else _decode(rest, name))
-    return _clean(_utf_8(data)) or _clean(_decode(data, _guess(data[:_SAMPLE_BYTES])))
+    return _clean(_utf_8(data)) or _clean(_in_older(data))
 
 
 def _utf_8(data: bytes) -> str | None:
@@ -73,6 +81,16 @@ def _utf_8(data: bytes) -> str | None:
     right = len(text) - lost - ascii_count
     is_cut = wrong == 1 and text.endswith(_LOST)
     return text if right >= wrong * (_LEAST_BEFORE_CUT if is_cut else _LEAST_RIGHT) else None
+
+
+def _in_older(data: bytes) -> str | None:
+    """A byte that is wrong is replaced, but not in Latin texts, as which nearly all bytes could be read."""
+    lines = b"\n".join(line for line in data.split(b"\n") if not line.isascii())
+    encoding = _guess(lines[:_SAMPLE_BYTES])
+    if encoding is not None:
+        return _decode(data, encoding, "replace")
+    is_latin = len(data.translate(None, _ASCII)) <= _MOST_MARKED * len(data)
+    return _decode(data, "cp1252") if is_latin else None
 
 
 def _clean(text: str | None) -> str | None:
@@ -92,9 +110,7 @@ def _is_binary(text: str) -> bool:
     return False
 
 
-def _decode(data: bytes, encoding: str | None, errors: str = "strict") -> str | None:
-    if encoding is None:
-        return None
+def _decode(data: bytes, encoding: str, errors: str = "strict") -> str | None:
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     try:
         steps = [decoder.decode(data[at : at + _STEP_BYTES]) for at in range(0, len(data), _STEP_BYTES)]
@@ -108,15 +124,11 @@ def _guess(sample: bytes) -> str | None:
     """The likeliest encoding; None if none is likely."""
     scores = [(_score(sample, name, count), name) for name, count in _TRIALS]
     best, name = max(scores)
-    if best >= _LEAST_LIKELY:
-        return name
-    return "cp1252" if sum(byte > 0x7F for byte in sample) <= _MOST_MARKED * len(sample) else None
+    return name if best >= _LEAST_LIKELY else None
 
 
 def _score(sample: bytes, encoding: str, count: Callable[[str], float]) -> float:
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(sample)  # a letter that the sample cuts is left out
-    except UnicodeDecodeError:
-        return 0.0
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)  # without a letter that the sample cuts
     letters = "".join(_ABOVE_ASCII.findall(text))
-    return count(letters) / len(letters) if letters else 0.0
+    lost = letters.count(_LOST)
+    return count(letters) / len(letters) if len(letters) - lost > _LEAST_RIGHT * lost else 0.0

@@ -18,6 +18,8 @@ _MOST_PAGES = 10_000
 _MOST_HTML_BYTES = 16_000_000
 _GAP = re.compile(r"[ \t]*\t[ \t]*")  # some programs write tabs between any two words
 
+_UNREADABLE = "[This page cannot be read.]"  # for the model, in place of what the library does not understand
+
 _Said = dict[str, object]
 
 
@@ -31,11 +33,13 @@ def main(arguments: list[str]) -> int:
             sys.stdout.flush()
     except Refused as refused:
         _refuse(refused.why)
-    except (MemoryError, RecursionError):
-        _refuse(WhyNot.TOO_COMPLEX)
     except Exception as error:  # noqa: BLE001  whatever a file that is not trusted makes a library do
-        _refuse(WhyNot.TOO_COMPLEX if type(error).__name__ == "LimitReachedError" else WhyNot.DAMAGED)
+        _refuse(WhyNot.TOO_COMPLEX if _is_too_much(error) else WhyNot.DAMAGED)
     return 0
+
+
+def _is_too_much(error: Exception) -> bool:
+    return isinstance(error, MemoryError | RecursionError) or type(error).__name__ == "LimitReachedError"
 
 
 def _refuse(why: WhyNot) -> None:
@@ -50,15 +54,23 @@ def _of_pdf(path: str, most_characters: int) -> Iterator[_Said]:
     if reader.is_encrypted and not reader.decrypt(""):
         raise Refused(WhyNot.ENCRYPTED)
     count = len(reader.pages)
-    taken = 0
+    taken = unreadable = 0
     if count > _MOST_PAGES:
         raise Refused(WhyNot.TOO_COMPLEX)
     for number, page in enumerate(reader.pages, start=1):
-        text = _GAP.sub(" ", _storable(page.extract_text()))
+        try:
+            text = _GAP.sub(" ", _storable(page.extract_text()))
+        except Exception as error:
+            if _is_too_much(error):
+                raise
+            text = _UNREADABLE
+            unreadable += 1
         taken += len(text)
         if taken > most_characters:
             raise Refused(WhyNot.TOO_LONG)
         yield {"page": number, "of": count, "text": text}
+    if unreadable and unreadable == count:
+        raise Refused(WhyNot.DAMAGED)
 
 
 def _of_word(path: str, most_characters: int) -> Iterator[_Said]:

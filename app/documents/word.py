@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 from app.documents.problems import Refused, WhyNot
 
-_WORDS = "word/document.xml"
+_WORDS = re.compile(r"word/document\d*\.xml")  # Word in a browser gives it a number
 _MOST_XML_BYTES = 128 << 20
 _STEP_BYTES = 1 << 20
 _HEADING = re.compile(r"(?i)heading ?([1-6])|([1-6])|title")
@@ -64,9 +64,10 @@ def text_of_word(path: str) -> str:
     parser.EndElementHandler = document.end
     parser.CharacterDataHandler = document.words
     with ZipFile(path) as archive:
-        if archive.getinfo(_WORDS).file_size > _MOST_XML_BYTES:
-            raise Refused(WhyNot.TOO_COMPLEX)
-        with archive.open(_WORDS) as file:
+        words = next((each for each in archive.infolist() if _WORDS.fullmatch(each.filename)), None)
+        if words is None or words.file_size > _MOST_XML_BYTES:
+            raise Refused(WhyNot.DAMAGED if words is None else WhyNot.TOO_COMPLEX)
+        with archive.open(words) as file:
             while data := file.read(_STEP_BYTES):
                 parser.Parse(data)
     parser.Parse(b"", True)

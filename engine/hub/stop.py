@@ -270,10 +270,12 @@ class Retries:
 
 
 def seconds_asked(headers: Mapping[str, str], now: float) -> float:
-    """The wait by Retry-After, given in seconds or as a date; 0 if it is invalid.
+    """The wait by RateLimit, as the public hub says it, or by Retry-After, in seconds or as a date; 0 if it is invalid.
 
     A date is compared with the answer's own date; without one with `now`, which may be wrong.
     """
+    if limited := re.search(r";r=0;t=(\d{1,9})", headers.get("RateLimit", ""), re.ASCII):
+        return float(limited[1])
     asked = headers.get("Retry-After", "")
     if asked.isascii() and asked.isdecimal():
         return float(asked[:9])

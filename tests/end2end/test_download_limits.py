@@ -85,6 +85,12 @@ def test_what_retry_after_asks_for(header: str, seconds: float) -> None:
     assert seconds_asked(by_the_hub, noon - 86_400) == seconds
 
 
+@pytest.mark.parametrize(("header", "seconds"), [('"api";r=0;t=55', 55), ('"api";r=3;t=55', 0), ("t", 0)])
+def test_what_a_limit_of_requests_asks_for(header: str, seconds: float) -> None:
+    """As the public hub says it, in place of Retry-After."""
+    assert seconds_asked({"RateLimit": header}, 0.0) == seconds
+
+
 def test_a_date_that_a_hub_asks_for_is_by_its_own_clock(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

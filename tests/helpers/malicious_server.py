@@ -152,6 +152,13 @@ class Server:
         sys.stderr.write("no licence\n")
         sys.exit(3)
 
+    def server_discover_exits_at_discover(self, _: Message) -> None:
+        """As servers by the Rust SDK of before 2026-07-28 do at whatever comes before `initialize`."""
+        sys.exit(1)
+
+    def server_discover_discovers_nothing(self, message: Message) -> None:
+        say({"jsonrpc": "2.0", "id": message["id"], "result": None})
+
     def initialize_exits_at_initialize(self, _: Message) -> None:
         sys.exit(4)
 
@@ -308,7 +315,7 @@ def tool(name: str, description: str = "Acts") -> Message:
 
 def modes() -> Iterator[str]:
     """All, in order."""
-    prefixes = ("start_", "initialize_", "tools_list_", "tools_call_")
+    prefixes = ("start_", "server_discover_", "initialize_", "tools_list_", "tools_call_")
     names = [(name, prefix) for name in vars(Server) for prefix in prefixes if name.startswith(prefix)]
     yield from dict.fromkeys(name.removeprefix(prefix) for name, prefix in names)
 

@@ -49,6 +49,7 @@ def test_diagnostics_hold_nothing_of_the_user(app: AppHarness, qtbot: QtBot) -> 
     settings.temperature, settings.motion = 0.3, "off"
     settings.recent_models = (f"/Volumes/{SECRET}/Qwen",)
     log = f"a {Path.home()}/Models/Qwen, sent token-{SECRET}\ncould not load /Volumes/{SECRET}/Qwen\n"
+    log += f"The hub did not answer: HubUnreachable(endpoint='https://…@{SECRET}:8443', reason='name')\n"
     (app.paths.logs / "hunch.log").write_text(log, "utf-8")
     (app.paths.logs / "earlier-crash.log").write_text("Fatal Python error: Segmentation fault\n", "utf-8")
     QGuiApplication.clipboard().clear()

@@ -67,10 +67,18 @@ def write(folder: Path, name: str, data: bytes) -> Path:
         *((text, "cp949") for text in ("안녕하세요", "철수는 차를", "캐시와 채팅")),
         *((text, "gb18030") for text in ("联通，你好", "的一是不了")),
         *((text, "cp932") for text in ("テスト", "はい、そうです")),
+        (JAPANESE, "euc-jp"),
+        ("你好。這個模型先猜下一個詞，主要的模型再來檢查，所以你會更快讀到回覆。\n", "big5"),
+        ("품목,규격,단가,금액\n볼펜,흑색,500,1500\n", "cp949"),
+        ("2026-12-01 ok\n" * 40_000 + KOREAN, "cp949"),
     ],
 )
 def test_texts_of_four_languages_are_read_in_their_encodings(text: str, encoding: str) -> None:
     assert decoded(text.encode(encoding)) == text
+
+
+def test_names_in_shift_jis_are_not_read_as_korean() -> None:
+    assert decoded("商品名,数量,単価,金額\n".encode("cp932")) is None
 
 
 def test_a_letter_at_the_edge_of_a_step_is_not_lost() -> None:
@@ -88,6 +96,13 @@ def test_a_byte_that_is_wrong_costs_no_other_letter(text: str, mark: str) -> Non
     for at in range(len(text) + 1):
         before, after = text[:at], text[at:]
         assert decoded(before.encode(mark) + b"\xff" + after.encode()) == before + "\ufffd" + after
+
+
+@pytest.mark.parametrize(("text", "encoding"), [(KOREAN, "cp949"), (JAPANESE, "cp932"), (CHINESE, "gb18030")])
+def test_a_byte_that_is_wrong_costs_little_of_a_text_in_an_older_encoding(text: str, encoding: str) -> None:
+    """As in a log that several programs write to."""
+    assert decoded(text.encode(encoding) + b"\x81\n" + text.encode(encoding)) == f"{text}\ufffd\n{text}"
+    assert (decoded((text * 4).encode(encoding)[1:]) or "").endswith(text), "it begins within a letter"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +213,14 @@ def test_a_pdf_with_a_password_or_without_text_says_so(tmp_path: Path) -> None:
     assert refusal(write(tmp_path, "locked.pdf", with_password(data, "pass"))) is WhyNot.ENCRYPTED
     assert read(write(tmp_path, "open.pdf", with_password(data, ""))).text == "secret"
     assert refusal(write(tmp_path, "scan.pdf", pdf_bytes([""]))) is WhyNot.SCANNED
+
+
+def test_a_page_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    data = pdf_bytes(["The first page", "The second page"])
+    before, name, after = data.rpartition(b"/FlateDecode")
+    path = write(tmp_path, "odd.pdf", before + b"/FlateDecodX" + after)
+    assert read(path).text == "The first page\n\n[This page cannot be read.]"
+    assert refusal(write(tmp_path, "all.pdf", data.replace(name, b"/FlateDecodX"))) is WhyNot.DAMAGED
 
 
 @pytest.mark.slow

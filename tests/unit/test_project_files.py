@@ -148,6 +148,12 @@ def test_word_and_html_files_are_read_as_their_readers_see_them(files: ProjectFi
     assert files.text_of(html.id) == "# T\n\nSeen\n\nToo"
 
 
+def test_the_words_of_a_word_file_may_have_the_name_that_word_online_gives(files: ProjectFiles, tmp_path: Path) -> None:
+    xml = b"<w:document xmlns:w='w'><w:p><w:r><w:t>Words</w:t></w:r></w:p></w:document>"
+    found = one(files, write(tmp_path, "a.docx", archive_bytes(xml, "word/document2.xml")))
+    assert files.text_of(found.id) == "Words"
+
+
 def test_tab_stops_are_no_text_and_a_text_box_is_there_once(files: ProjectFiles, tmp_path: Path) -> None:
     stops = '<w:pPr><w:tabs><w:tab w:val="left" w:pos="720"/></w:tabs></w:pPr>'
     box = "<m:AlternateContent xmlns:m='m'><m:Choice>{0}</m:Choice><m:Fallback>{0}</m:Fallback></m:AlternateContent>"

@@ -68,6 +68,8 @@ _TEXTS = {
     "odd_names": "done",
     "big_schema": "done",
     "stderr_flood": "done",
+    "exits_at_discover": "done",
+    "discovers_nothing": "done",
     "exits_at_list": "done",  # it is started again for the call
     "nan": '{"value": Infinity}',
     "surrogates": "half \N{REPLACEMENT CHARACTER} of it",
@@ -99,7 +101,16 @@ _UNCONNECTED = {
 _QUICKLY_ENDED = (*_TEXTS, *_FAILS, *_REFUSALS, *_UNCONNECTED)
 _LATE = {"silent", "silent_call", "drip", "half_line"}
 _OTHERS = {"many_items", "pictures", "kinds", "env", "where"}  # have tests of their own
-_QUICK = ("not_text", "deep_json", "elicits", "exits_at_start", "exits_at_call", "surrogates", "flood")
+_QUICK = (
+    "not_text",
+    "exits_at_discover",
+    "deep_json",
+    "elicits",
+    "exits_at_start",
+    "exits_at_call",
+    "surrogates",
+    "flood",
+)
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ from app.tools.wire import (
 
 _FETCHING = frozenset({"npx", "pnpm", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman"})
 _LOOK_AT_FAMILY_S = 2.0  # while a call runs
+_AT_DISCOVER = (ServerProblem.ENDED, ServerProblem.CLOSED, ServerProblem.NOT_PROTOCOL)
 _CLOSED = types.ErrorData(code=types.CONNECTION_CLOSED, message="Connection closed")  # the SDK's own words
 _ANY_RESULT: TypeAdapter[Any] = TypeAdapter(dict[str, Any])  # the values are checked when they are read
 
@@ -66,6 +67,7 @@ class ToolServer:
         self.reach = reach
         self.failure: ServerFault | None = None
         self._events = events
+        self._mark = mark
         self._version = version
         self._patience = patience
         self._stop = asyncio.Event()
@@ -75,7 +77,15 @@ class ToolServer:
         self._stdio: StdioTransport | None = None
         self._http: LimitedTransport | None = None
         if reach.command:
-            self._stdio = StdioTransport(reach, mark, self.fail, events.family, events.stderr)
+            self._stdio = self._by_stdio(self._on_first_failure)
+
+    def _by_stdio(self, on_failure: Callable[[ServerFault], None]) -> StdioTransport:
+        return StdioTransport(self.reach, self._mark, on_failure, self._events.family, self._events.stderr)
+
+    def _on_first_failure(self, failure: ServerFault) -> None:
+        """Before it is connected, `_run_clients` may start it again."""
+        if self._connected.done() or failure.problem not in _AT_DISCOVER:
+            self.fail(failure)
 
     @property
     def tail(self) -> list[str]:
@@ -108,7 +118,7 @@ class ToolServer:
         timer = asyncio.get_running_loop().call_later(self.connect_s, self._fail_unconnected, out_of_time)
         try:
             with self._connecting:
-                await self._run_client()
+                await self._run_clients()
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  of any server
             self.fail(self._reason(error))
         finally:
@@ -171,11 +181,22 @@ class ToolServer:
             result.text += "\n[The server asked for something that it is not given: input of the user or a model.]"
         return result
 
-    async def _run_client(self) -> None:
+    async def _run_clients(self) -> None:
+        """What fails at the SDK's first question, of protocol 2026-07-28, is started again and asked to initialize."""
+        try:
+            await self._run_client("auto")
+        except (Exception, BaseExceptionGroup):
+            if self.failure is not None or self._stdio is None or self._stdio.failure is None:
+                raise
+            self._stdio = self._by_stdio(self.fail)
+            await self._run_client("legacy")
+
+    async def _run_client(self, mode: str) -> None:
         async with AsyncExitStack() as stack:
             transport = self._stdio or await self._over_http(stack)
             client = Client(
                 cast("AbstractAsyncContextManager[Any]", transport),
+                mode=mode,
                 cache=None,
                 client_info=types.Implementation(name="hunch", version=self._version),
             )

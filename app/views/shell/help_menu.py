@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _LOG_LINES = 300
 _HOMES = re.compile(r"/(?:Users|home)/[^/\s:]+")
 _TOKEN = re.compile(r"\bhf_\w{6,}")
+_HOST = re.compile(r"//(?:[^/]*@)?([^/:]+)")
 _HIDDEN = "…"
 
 
@@ -44,7 +45,7 @@ def diagnostics(settings: Settings, logs: Path) -> Callable[[], str]:
     prompts, no tokens, keys or addresses, and no path of the user's home: of the settings only switches, numbers and
     choices, of models the names of their folders, and the log.
     """
-    secrets = [each for each in (settings.hub_token, settings.server_key) if each]
+    secrets = [each for each in (settings.hub_token, settings.server_key, *_hosts(settings)) if each]
     folders = _folders(settings)
     lines = [*_facts(settings), "", "Settings other than the defaults:", *_changed_settings(settings)]
 
@@ -67,6 +68,13 @@ def redacted(text: str, secrets: list[str], folders: list[str]) -> str:
     for home in dict.fromkeys(_own_homes()):
         text = text.replace(home, "~")
     return _TOKEN.sub(_HIDDEN, _HOMES.sub("~", text))
+
+
+def _hosts(settings: Settings) -> list[str]:
+    """Of hubs and proxies that the user has set: the log says which did not answer."""
+    addresses = (settings.hub_endpoint, settings.hub_proxy, *settings.hub_mirrors)
+    hosts = [found[1] for each in addresses if (found := _HOST.search(each))]
+    return [mark + host for host in hosts for mark in ("//", "@", *([""] if "." in host else []))]  # it may be a word
 
 
 def _folders(settings: Settings) -> list[str]:
