@@ -408,6 +408,7 @@ def test_a_window_that_fills_the_screen_leaves_it_before_it_hides(harness: AppHa
 
     window.hide = noted  # type: ignore[method-assign]
     window.close()
+    assert states == []  # the system has not said yet that it has left
     qtbot.waitUntil(lambda: not window.isVisible())
     assert states == [(True, False)]
 
