@@ -152,7 +152,9 @@ class _Connection(http.client.HTTPConnection):
             connected.connect((self._place.partition("%")[0], self._target.port))
             secured: Any = connected
             if self._target.scheme == "https":
-                secured = ssl.create_default_context().wrap_socket(connected, server_hostname=self._target.host)
+                import httpcore2  # which knows what a Mac trusts
+
+                secured = httpcore2.default_ssl_context().wrap_socket(connected, server_hostname=self._target.host)
         except BaseException:
             connected.close()
             raise
