@@ -8,9 +8,11 @@ import sys
 from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QFileOpenEvent, QGuiApplication
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication
 
+from app.system.build import ROOT
+from app.system.bundle import own_bundle
 from app.system.paths import APP_NAME
 
 # MEASURED: while the engine's thread runs Python, each painted widget waits this long for it: 0.3 s a frame with 5 ms.
@@ -118,6 +120,8 @@ def qt_application() -> HunchApplication:
     qt = HunchApplication(sys.argv[:1])
     qt.setApplicationName(APP_NAME)
     qt.setApplicationDisplayName(APP_NAME)
+    if own_bundle() is None:  # an app's is in the style that its user has chosen; Python's own would be in the Dock
+        qt.setWindowIcon(QIcon(str(ROOT / "resources" / "app_icon.svg")))
     # Closing the main window ends the app through `Application.close`; closing the settings window does not.
     qt.setQuitOnLastWindowClosed(False)
     sys.setswitchinterval(SWITCH_S)

@@ -5,6 +5,7 @@ memory.py checks again with the network itself, and decides.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from collections.abc import Sequence
@@ -69,7 +70,8 @@ def estimated_weight_bytes(parameters: int, bits: float | None) -> int:
 
 def model_memory_bytes() -> int:
     """Memory for models and chats on this machine, without asking its device."""
-    return memory_share(physical_bytes(), is_mac=sys.platform == "darwin")
+    is_mac = sys.platform == "darwin"
+    return memory_share(physical_bytes(), is_mac=is_mac, limit_bytes=_limit_bytes() if is_mac else 0)
 
 
 def set_aside(size: int) -> None:
@@ -81,11 +83,23 @@ def aside_bytes() -> int:
     return _aside[0]
 
 
-def memory_share(physical: int, *, is_mac: bool) -> int:
+def memory_share(physical: int, *, is_mac: bool, limit_bytes: int = 0) -> int:
+    """`limit_bytes`: what the user lets the GPU have; 0: as macOS decides."""
     device = physical
     if is_mac:
-        device = physical * 3 // 4 if physical >= _LARGE_MAC_BYTES else physical * 2 // 3
+        device = limit_bytes or (physical * 3 // 4 if physical >= _LARGE_MAC_BYTES else physical * 2 // 3)
     return max(0, min(device, physical - SYSTEM_BYTES))
+
+
+@cache
+def _limit_bytes() -> int:
+    """That the user has set by `sudo sysctl iogpu.wired_limit_mb=…`, which Metal tells, too; 0: none."""
+    limit_mb = ctypes.c_uint64()
+    size = ctypes.c_size_t(ctypes.sizeof(limit_mb))
+    failed = ctypes.CDLL(None).sysctlbyname(
+        b"iogpu.wired_limit_mb", ctypes.byref(limit_mb), ctypes.byref(size), None, 0
+    )
+    return 0 if failed else limit_mb.value << 20
 
 
 @cache

@@ -100,7 +100,9 @@ class _Mac(FakeObjectiveC):
         return 0 if name in ("thermalState", "isLowPowerModeEnabled", "UTF8String") else receiver
 
 
-def _brand(_name: bytes, text: Any, _size: object, _new: object, _new_size: int) -> int:
+def _brand(name: bytes, text: Any, _size: object, _new: object, _new_size: int) -> int:
+    if name != b"machdep.cpu.brand_string":
+        return -1
     text.value = b"Apple M3"
     return 0
 

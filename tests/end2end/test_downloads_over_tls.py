@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from app.tools.builtin.fetch_child import fetched
 from engine import DownloadFinished, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
 from engine.hub import connecting, http
 from engine.hub.client import HubClient
@@ -166,6 +167,18 @@ def test_on_a_mac_one_silent_hub_does_not_hold_up_the_others(monkeypatch: pytest
         thread.join(60)
         assert not thread.is_alive()
     connecting.trusted.cache_clear()
+
+
+def test_a_tool_trusts_a_page_as_downloads_trust_a_hub(
+    tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a Mac by what that trusts, which is in no file: of many a Python OpenSSL knows no certificates there."""
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    certificate = tmp_path / "certificate.pem"
+    monkeypatch.setattr("truststore.SSLContext", lambda _protocol: ssl.create_default_context(cafile=certificate))
+    assert "config.json" in fetched(f"{hub.endpoint}/api/models/{REPO}/tree/main", typed=True)
 
 
 def _ask(client: HubClient) -> None:

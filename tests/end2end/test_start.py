@@ -56,6 +56,11 @@ application.show()
 qt.exec()
 """
 
+_ICON = """
+from app.system.qt_application import qt_application
+print(qt_application().windowIcon().pixmap(64, 64).toImage().pixelColor(32, 10).blue(), flush=True)
+"""
+
 _FIRST_INSTANCE = """
 import sys
 from pathlib import Path
@@ -123,6 +128,11 @@ def test_nothing_heavy_is_imported_when_the_window_is_first_painted(tmp_path: Pa
     assert not set(loaded) & (heavy | of_the_server | of_replies | of_other_macs)
     assert "PySide6.QtWidgets" in loaded
     assert (told, sources) == (True, 0)
+
+
+def test_without_an_app_around_it_it_has_its_icon(tmp_path: Path) -> None:
+    """In the Dock; else that of Python."""
+    assert int(finished(_ICON, tmp_path).stdout) > 200
 
 
 def test_without_a_tool_in_use_nothing_of_them_is_there_when_the_chats_are_open(tmp_path: Path) -> None:

@@ -81,6 +81,16 @@ def test_the_next_quick_question_waits_for_no_reply(harness: AppHarness, quick: 
     assert branch[-1].text == quick.model.messages[-1].text != ""
 
 
+def test_its_card_never_fills_the_screen(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
+    """Qt calls a window on a Mac one that may, unless it is customized: then it stands over one that does."""
+    qtbot.waitUntil(quick.isActiveWindow)
+    for entry in (harness.window.menu.full_screen, harness.window.menu.zoom):
+        entry.trigger()
+    assert quick.windowState() & ~Qt.WindowState.WindowActive == Qt.WindowState.WindowNoState
+    assert quick.windowFlags() & Qt.WindowType.CustomizeWindowHint
+    assert not harness.window.isFullScreen()
+
+
 def test_asked_for_before_the_chats_are_open_it_comes_when_they_are(tmp_path: Path, qtbot: QtBot) -> None:
     """By a second start; also where that is done twice."""
     with AppHarness(tmp_path) as harness:
@@ -408,6 +418,7 @@ def test_a_window_that_fills_the_screen_leaves_it_before_it_hides(harness: AppHa
 
     window.hide = noted  # type: ignore[method-assign]
     window.close()
+    assert states == []  # the system has not said yet that it has left
     qtbot.waitUntil(lambda: not window.isVisible())
     assert states == [(True, False)]
 

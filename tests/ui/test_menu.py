@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from PySide6.QtCore import SIGNAL, QCoreApplication, Qt
+from PySide6.QtCore import SIGNAL, QCoreApplication, QMimeData, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
@@ -35,6 +35,30 @@ def test_macos_finds_what_its_panels_use(harness: AppHarness, language: str) -> 
         assert plain_words(actions[name]) == QCoreApplication.translate("QCocoaMenuItem", words)
     of_qt = QCoreApplication.translate("MAC_APPLICATION_MENU", "Preferences...")
     assert language == "en" or of_qt == actions["settings"].text()
+
+
+class _Copied(QMimeData):
+    """Text that another program has copied: macOS asks the user before it is read."""
+
+    asked = 0
+
+    def formats(self) -> list[str]:
+        return ["text/plain"]
+
+    def retrieveData(self, kind: str, of: object) -> object:  # noqa: N802  Qt's name
+        self.asked += kind == "text/plain"
+        return "words" if kind == "text/plain" else None
+
+
+def test_the_edit_menu_opens_without_reading_what_was_copied(harness: AppHarness) -> None:
+    copied = _Copied()
+    QApplication.clipboard().setMimeData(copied)
+    for field in (harness.window.sidebar.search, harness.window.composer.edit):
+        field.setFocus()
+        harness.window.menu.menus["edit"].aboutToShow.emit()
+        assert harness.window.menu.paste.isEnabled()
+    assert copied.asked == 0
+    QApplication.clipboard().clear()
 
 
 def unconnected(harness: AppHarness) -> set[str]:

@@ -483,3 +483,20 @@ def test_a_large_picture_fits_the_screen_that_the_window_is_on(qtbot: QtBot, mon
     room = window.screen().availableSize()
     assert viewer.width() <= room.width()
     assert viewer.height() <= room.height()
+
+
+def test_a_picture_of_a_web_page_is_a_picture_though_its_address_comes_along(app: AppHarness, qtbot: QtBot) -> None:
+    """As Safari copies and drags one."""
+    data = QMimeData()
+    address = "https://example.org/duck.png"
+    data.setImageData(image(5, 4, "#123456"))
+    data.setUrls([QUrl(address)])
+    data.setText(address)
+    app.window.composer.edit.insertFromMimeData(data)
+    data.setImageData(image(6, 4, "#123456"))
+    drag = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, NO_KEY)
+    QApplication.sendEvent(app.window, QDragEnterEvent(QPoint(40, 300), *drag))
+    QApplication.sendEvent(app.window, QDropEvent(QPointF(40, 300), *drag))
+    wait_until_read(app, qtbot)
+    assert app.window.composer.text() == ""
+    assert [chip.accessibleName() for chip in app.chips] == ["Picture, 5 × 4", "Picture, 6 × 4"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QInputMethodQueryEvent
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
+from PySide6.QtGui import QGuiApplication, QInputMethodQueryEvent, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -67,6 +68,17 @@ def test_what_is_typed_elsewhere_goes_to_the_composer(harness: AppHarness, qtbot
     QTest.keyClicks(bar.field, "e")
     QTest.mouseClick(bar.next, Qt.MouseButton.LeftButton)
     assert bar.field.hasFocus()
+
+
+@pytest.mark.parametrize(("platform", "typed"), [("darwin", "@"), ("linux", "")])
+def test_letters_that_a_mac_writes_with_option(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, platform: str, typed: str
+) -> None:
+    """As a German keyboard there writes an at sign."""
+    view = clicked_transcript(harness, qtbot)
+    monkeypatch.setattr("sys.platform", platform)
+    QApplication.sendEvent(view, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_At, Qt.KeyboardModifier.AltModifier, "@"))
+    assert harness.window.composer.text() == typed
 
 
 def test_an_input_method_composes_in_the_composer(harness: AppHarness, qtbot: QtBot) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import platform
 import socket
 import struct
 import threading
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import truststore
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -505,26 +503,6 @@ def test_a_name_is_looked_up_once_and_what_was_checked_is_connected_to(monkeypat
     with pytest.raises(Refusal, match="does not answer"):
         fetch_child.fetched("http://rebinding.example/", typed=False)
     assert (looked_up, connected) == (["rebinding.example"], [("93.184.216.34", 80)])
-
-
-def test_a_page_is_trusted_by_what_the_system_trusts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a Mac, where Python may have no certificates of its own, and a company's are in the keychain."""
-    asked: list[str | None] = []
-
-    def wrap(_self: object, _connected: socket.socket, *, server_hostname: str | None = None) -> None:
-        asked.append(server_hostname)
-        raise TimeoutError
-
-    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    monkeypatch.setattr(truststore.SSLContext, "wrap_socket", wrap)
-    monkeypatch.setattr(socket.socket, "connect", lambda _self, _place: None)
-    place = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [place])
-    with pytest.raises(Refusal, match="does not answer"):
-        fetch_child.fetched("https://example.org/", typed=False)
-    assert asked == ["example.org"]
 
 
 def test_one_private_address_among_public_ones_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:

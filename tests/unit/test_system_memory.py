@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.machines import lend_child
-from engine.models import first_use_child, memory
+from engine.models import first_use_child, fit, memory
 from engine.models.fit import physical_bytes
 from engine.models.memory import free_bytes
 
@@ -99,6 +99,24 @@ def test_the_system_is_asked_twice_a_second_at_most(tmp_path: Path, monkeypatch:
         clock.now = now
         found.append(free_bytes())
     assert found == [0, 0, 2048, 2048, 4096]
+
+
+@pytest.mark.parametrize(
+    ("failed", "limit_mb", "gib"), [(0, 56 << 10, 56), (0, 0, 48), (-1, 56 << 10, 48), (0, 64 << 10, 62)]
+)
+def test_a_mac_gives_models_what_its_user_lets_the_gpu_have(
+    monkeypatch: pytest.MonkeyPatch, failed: int, limit_mb: int, gib: int
+) -> None:
+    def sysctlbyname(name: bytes, into: Any, _size: Any, _new: object, _new_size: int) -> int:
+        assert name == b"iogpu.wired_limit_mb"
+        ctypes.memmove(into, limit_mb.to_bytes(4, "little"), 4)  # an int, of four bytes
+        return failed
+
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(fit, "physical_bytes", lambda: 64 << 30)
+    monkeypatch.setattr(fit, "_limit_bytes", fit._limit_bytes.__wrapped__)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _name: SimpleNamespace(sysctlbyname=sysctlbyname))
+    assert fit.model_memory_bytes() == gib << 30
 
 
 class Process:

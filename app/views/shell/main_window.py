@@ -596,6 +596,7 @@ class MainWindow(Translated, ShellWindow):
             event.ignore()
             self._hides = self.isFullScreen()  # once it is not: a Mac would keep an empty space
             if self._hides:
+                self.windowHandle().installEventFilter(self)
                 self.setWindowState(self.windowState() & ~Qt.WindowState.WindowFullScreen)
             else:
                 self.hide()
@@ -612,12 +613,16 @@ class MainWindow(Translated, ShellWindow):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() != QEvent.Type.WindowStateChange:
-            return
-        self.menu.full_screen.setChecked(self.isFullScreen())
-        if self._hides and not self.isFullScreen():
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.menu.full_screen.setChecked(self.isFullScreen())
+
+    def eventFilter(self, handle: QObject, event: QEvent) -> bool:
+        """The system says that the window has left full screen, which takes a second; `changeEvent` comes before."""
+        if event.type() == QEvent.Type.WindowStateChange and self._hides and not self.isFullScreen():
             self._hides = False
+            handle.removeEventFilter(self)
             self.hide()
+        return False
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:

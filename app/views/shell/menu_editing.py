@@ -126,7 +126,7 @@ def _can_act_in_line(name: str, field: QLineEdit) -> bool:
         "cut": writable and selected,
         "copy": selected,
         "select_all": bool(field.text()),
-    }.get(name, writable and bool(QGuiApplication.clipboard().text()))
+    }.get(name, writable and QGuiApplication.clipboard().mimeData().hasText())
 
 
 def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:

@@ -52,7 +52,9 @@ class QuickAsk(TakesDrops, Translated, QWidget):
     quoted = Signal(int, str)  # the chat, and words for the next message there
 
     def __init__(self, theme: Theme, quick_questions: QuickQuestions) -> None:
-        super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
+        kinds = Qt.WindowType
+        # Customized: else Qt tells macOS that it may fill the screen, and it does not come over a window that does.
+        super().__init__(None, kinds.FramelessWindowHint | kinds.WindowStaysOnTopHint | kinds.CustomizeWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
         self._asides = quick_questions

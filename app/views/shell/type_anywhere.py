@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QInputMethodQueryEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QWidget
@@ -10,6 +12,7 @@ from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.message_edit import MessageEdit
 
 _TYPING = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.GroupSwitchModifier
+_TYPING_ON_MAC = _TYPING | Qt.KeyboardModifier.AltModifier  # Option writes letters there
 _PLACES = (Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImAnchorRectangle)
 _PAGES = {
     Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
@@ -63,7 +66,8 @@ class TypeAnywhere(QObject):
         changes = (text.isprintable() and bool(text)) or event.key() == Qt.Key.Key_Backspace
         begins = text.isprintable() and bool(text.strip())
         changes = begins or (changes and not self._edit.document().isEmpty())
-        if modifiers_of(event) & ~_TYPING or not changes or not self._edit.isVisible():
+        typing = _TYPING_ON_MAC if sys.platform == "darwin" else _TYPING
+        if modifiers_of(event) & ~typing or not changes or not self._edit.isVisible():
             return False
         self._take_over()
         QApplication.sendEvent(self._edit, event)

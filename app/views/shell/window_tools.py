@@ -169,7 +169,8 @@ class WindowTools(QObject):
 
     def _toggle(self, state: Qt.WindowState) -> None:
         front = self._front()
-        front.setWindowState(front.windowState() ^ state)
+        if front.minimumSize() != front.maximumSize():  # Quick Ask has one size
+            front.setWindowState(front.windowState() ^ state)
 
     def _bring_all_to_front(self) -> None:
         front = self._front()

@@ -72,7 +72,12 @@ class DropTarget(QObject):
 
 
 def takes(data: QMimeData) -> bool:
-    return bool(local_files(data)) or (data.hasImage() and not data.hasText())
+    return bool(local_files(data)) or has_picture(data)
+
+
+def has_picture(data: QMimeData) -> bool:
+    """Whether there is a picture that is no file, and no words beside it: a web page gives its address along."""
+    return data.hasImage() and (data.hasUrls() or not data.hasText())
 
 
 def local_files(data: QMimeData) -> list[str]:

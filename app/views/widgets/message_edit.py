@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from app.markup import long_lines
 from app.theme import Theme
 from app.views.widgets.composing import Composing
-from app.views.widgets.drop_target import local_files, takes
+from app.views.widgets.drop_target import has_picture, local_files, takes
 from app.views.widgets.held_keys import PAGE_KEYS, RETURN_KEYS, modifiers_of
 from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
@@ -173,10 +173,10 @@ class MessageEdit(Composing, LongText):
         paths = local_files(source)
         if self.can_attach and paths:
             self.files_given.emit(paths)
+        elif self.can_attach and has_picture(source):
+            self.image_given.emit(source.imageData())
         elif source.hasText() and not paths:
             self._insert_text(source.text())
-        elif self.can_attach and source.hasImage():
-            self.image_given.emit(source.imageData())
 
     def _insert_text(self, text: str) -> None:
         if self.can_attach and len(text) > LONG_PASTE:
