@@ -14,7 +14,17 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
-from engine.api.types import Constraint, Message, MessageRole, ModelInfo, Picture, Request, SpanKind, ToolCall
+from engine.api.types import (
+    Constraint,
+    Message,
+    MessageRole,
+    ModelInfo,
+    Picture,
+    Request,
+    SpanKind,
+    ToolCall,
+    Truncation,
+)
 from engine.server.contents import settled
 from engine.server.dialect import CUT, ApiCall, CallContext, Dialect, get, packed
 from engine.server.fields import Fields, fields_of
@@ -55,7 +65,7 @@ class OllamaCall(ApiCall):
         super().__init__(fields, context, model)
         self.stream = fields.flag("stream", True)
         self.keep_s = keep_alive_of(fields)
-        fields.ignore("truncate", "shift")
+        fields.ignore("shift")
         fields.refuse("logprobs", "suffix")
         self._options = fields.object("options") or Fields({})
         self._started = time.monotonic()
@@ -137,7 +147,8 @@ class OllamaChat(OllamaCall):
         if not fields.items("messages"):
             return  # the model alone is wanted
         messages = settled([_message(each, context.pictures) for each in fields.objects("messages")])
-        self.requests = [self.asked(messages=messages, **tools.asked)]
+        truncation = Truncation.OLDEST if fields.flag("truncate", True) else Truncation.NONE
+        self.requests = [self.asked(messages=messages, truncation=truncation, **tools.asked)]
 
     def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
         message = {"role": "assistant", "content": text if kind is SpanKind.ANSWER else ""}
@@ -160,6 +171,7 @@ class OllamaChat(OllamaCall):
 class OllamaGenerate(OllamaCall):
     def __init__(self, fields: Fields, context: CallContext, model: str) -> None:
         super().__init__(fields, context, model)
+        fields.ignore("truncate")
         fields.refuse("template", "context")
         prompt = fields.text("prompt") or ""
         if fields.flag("raw"):  # as editors do that write the model's own markers around a gap

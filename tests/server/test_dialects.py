@@ -607,6 +607,18 @@ def test_a_response_to_a_chat_that_does_not_fit_is_cut_where_that_was_asked_for(
     assert used["input_tokens_details"]["cached_tokens"] > 0.9 * used["input_tokens"] > 100
 
 
+def test_ollamas_clients_count_on_the_cut_of_a_chat_that_does_not_fit(small: Served) -> None:
+    """They send the whole of it with a `num_ctx`, and know no error for it."""
+    turns = [{"role": role, "content": "What is a draft? "} for role in ("user", "assistant")] * 30
+    body = {"model": "", "messages": [*turns, {"role": "user", "content": "And now?"}], "stream": False}
+    for options in ({"num_ctx": 256, "num_predict": 4}, {"num_predict": 4}):
+        answer = small.post("/api/chat", body | {"options": options})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["prompt_eval_count"] <= options.get("num_ctx", 512)
+        refused = small.post("/api/chat", body | {"options": options, "truncate": False})
+        assert (refused.status_code, "maximum context length is" in refused.text) == (400, True)
+
+
 def test_a_chat_that_does_not_fit_is_refused_as_in_each_dialect(small: Served) -> None:
     """All but those that asked for a cut."""
     words = "What is a draft? " * 100
