@@ -25,6 +25,7 @@ STREAMING = "streaming"  # key of the parser's environment: the text is still gr
 ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
 
 _DISPLAY_MARKS = (("$$", "$$"), ("\\[", "\\]"))
+_AFTER_FORMULA = ".,;:"  # may follow the closing marks, and is shown as a part of the formula
 # What models also write without marks around it. Others, `itemize` say, are no formulas.
 _ENVIRONMENT = re.compile(
     r"\\begin\{((?:equation|align|aligned|alignat|gather|gathered|split|d?cases|array|[pbBvV]?matrix|smallmatrix)\*?)\}"
@@ -163,10 +164,12 @@ def _find_formula_end(
             text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
             if state.sCount[line] < state.blkIndent and text:
                 return None
-        if text.endswith(closing) and not (line == start and closing in text.removesuffix(closing)):
-            return "\n".join([*lines, text.removesuffix(closing)]).strip(), line + 1, True
-        if line == start and closing in text:
+        tex, found, behind = text.rpartition(closing)
+        more = behind.strip(_AFTER_FORMULA)
+        if line == start and found and (closing in tex or more):
             return None
+        if found and not more:
+            return "\n".join([*lines, tex + behind]).strip(), line + 1, True
         lines.append(text)
     return ("\n".join(lines).strip(), end, False) if may_grow else None
 

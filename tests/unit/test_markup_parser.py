@@ -85,6 +85,27 @@ def test_display_formulas(source: str) -> None:
     assert [token.content for token in parse(source) if token.type == "math_block"] == ["x"]
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("source", "formulas"),
+    [
+        ("$$\nx\n$$.\n\ntext\n\n$$\ny\n$$", ["x\n.", "y"]),
+        ("\\[\nx\n\\],\nwhere", ["x\n,"]),
+        ("$$x$$.\ntext", ["x."]),
+        ("\\[x\\],\ntext \\[y\\].", ["x,"]),
+        ("\\begin{align}\nx\n\\end{align}.\ntext", ["\\begin{align}\nx\n\\end{align}."]),
+        (
+            "\\begin{bmatrix}\n\\begin{bmatrix}1\\end{bmatrix} & 2\n\\end{bmatrix}",
+            ["\\begin{bmatrix}\n\\begin{bmatrix}1\\end{bmatrix} & 2\n\\end{bmatrix}"],
+        ),
+    ],
+)
+def test_a_display_formula_may_be_closed_before_a_full_stop(source: str, formulas: list[str], streaming: bool) -> None:
+    tokens = parse(source, streaming=streaming)
+    assert [token.content for token in tokens if token.type == "math_block"] == formulas
+    assert all(token.meta["closed"] for token in tokens if token.type == "math_block")
+
+
 def test_an_open_formula_is_one_only_while_text_grows() -> None:
     growing = parse("$$\nx = ", streaming=True)
     assert [(token.content, token.meta["closed"]) for token in growing if token.type == "math_block"] == [
