@@ -25,7 +25,7 @@ STREAMING = "streaming"  # key of the parser's environment: the text is still gr
 ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
 
 _DISPLAY_MARKS = (("$$", "$$"), ("\\[", "\\]"))
-_AFTER_FORMULA = ".,;:"  # what may stand behind the marks, and is shown as a part of it
+_AFTER_FORMULA = ".,;:"  # may follow the closing marks, and is shown as a part of the formula
 # What models also write without marks around it. Others, `itemize` say, are no formulas.
 _ENVIRONMENT = re.compile(
     r"\\begin\{((?:equation|align|aligned|alignat|gather|gathered|split|d?cases|array|[pbBvV]?matrix|smallmatrix)\*?)\}"
