@@ -20,13 +20,14 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from app.system.machine import machine_id
 from engine import sync_file
 
 _CALL_MS = 1000
+_LOOK_MS = 60_000  # between two looks whether the socket is still there
 _LONGEST_WISH = 16
 _MOST_CALLERS = 8  # at a time; a start says at once what it wants
 _ANSWER = b"here"
@@ -58,6 +59,8 @@ class OnlyInstance(QObject):
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_call)
+        self.look = QTimer(self, interval=_LOOK_MS)
+        self.look.timeout.connect(self._listen_again)
 
     def take(self) -> bool:
         """Whether this process is the only one, or locking is not possible; then it listens for later starts."""
@@ -76,7 +79,14 @@ class OnlyInstance(QObject):
         self.is_first = True
         QLocalServer.removeServer(self._name)  # left by a crash
         self._server.listen(self._name)
+        self.look.start()
         return True
+
+    def _listen_again(self) -> None:
+        """macOS removes temporary files that nothing has used for three days, such as the socket."""
+        if not os.path.lexists(self._server.fullServerName()):
+            self._server.close()
+            self._server.listen(self._name)
 
     def claim(self) -> None:
         """Write this machine's name into the locked file. Waits for the disk."""
@@ -104,10 +114,11 @@ class OnlyInstance(QObject):
 
     def stop_listening(self) -> None:
         """This process is ending."""
+        self.look.stop()
         self._server.close()
 
     def release(self) -> None:
-        self._server.close()
+        self.stop_listening()
         if self._lock >= 0:
             if self._is_claimed:
                 with suppress(OSError):

@@ -93,7 +93,7 @@ def memory_share(physical: int, *, is_mac: bool, limit_bytes: int = 0) -> int:
 
 @cache
 def _limit_bytes() -> int:
-    """That the user has set by `sudo sysctl iogpu.wired_limit_mb=…`, which Metal tells, too; 0: none."""
+    """That the user has set by `sudo sysctl iogpu.wired_limit_mb=…`, and Metal reports; 0: none."""
     limit_mb = ctypes.c_uint64()
     size = ctypes.c_size_t(ctypes.sizeof(limit_mb))
     failed = ctypes.CDLL(None).sysctlbyname(

@@ -44,6 +44,19 @@ def test_each_wish_is_heard_as_such(instance: OnlyInstance, qtbot: QtBot) -> Non
     assert heard == ["front", "ask"]
 
 
+def test_a_socket_that_the_system_has_removed_is_there_again(tmp_path: Path, qtbot: QtBot) -> None:
+    """As macOS does with what lies among temporary files for three days."""
+    instance = OnlyInstance(tmp_path / "lock")
+    instance.look.setInterval(1)
+    assert instance.take()
+    socket = Path(instance._server.fullServerName())
+    socket.unlink()
+    qtbot.waitUntil(socket.exists)
+    assert say(instance, FRONT, qtbot) == b"here"
+    instance.release()
+    assert not instance.look.isActive()
+
+
 def test_without_a_window_nobody_is_answered(tmp_path: Path, qtbot: QtBot) -> None:
     instance = OnlyInstance(tmp_path / "lock", lambda: False)
     assert instance.take()

@@ -53,7 +53,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
 
     def __init__(self, theme: Theme, quick_questions: QuickQuestions) -> None:
         kinds = Qt.WindowType
-        # Customized: else Qt tells macOS that it may fill the screen, and it does not come over a window that does.
+        # Customized: else Qt lets macOS make it full screen, and it does not come over a window that is.
         super().__init__(None, kinds.FramelessWindowHint | kinds.WindowStaysOnTopHint | kinds.CustomizeWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
