@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import signal
 import sys
 import time
@@ -12,12 +13,14 @@ from pathlib import Path
 STARTED_AT = time.perf_counter()
 _OF_ENGINE = ("--try-model", "--run-rank", "--run-station", "--lend")  # engine.CHILDREN, which is not imported for it
 _COMMANDS = ("ask", "serve", "launch")
+_MOST_FILES = 4096
 _CHILDREN = ("--read-pages", "--read-picture", "--read-chats", "--fetch-page", "--tool-host")  # as in limited_child
 
 
 def main(arguments: list[str] | None = None) -> int:
     # Until `Interrupts` gets it: nothing is open yet, and a KeyboardInterrupt within Qt's imports aborts or gets lost.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _allow_files()
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] and arguments[0] in (*_OF_ENGINE, *_CHILDREN):
         return _run_child(*arguments)
@@ -49,6 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         note_failed_start(options.profile_dir, places(error))
         raise
+
+
+def _allow_files() -> None:
+    """An app that the Finder starts may have 256 files and connections open: few for a server and a model in parts."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _run_command(arguments: list[str]) -> int:

@@ -215,6 +215,18 @@ def test_help_needs_no_qt(tmp_path: Path) -> None:
     assert "--profile-dir" in done.stdout
 
 
+def test_it_may_open_more_files_than_the_finder_lets_an_app() -> None:
+    lines = [
+        "import resource as of, app.__main__ as start",
+        "hard = of.getrlimit(of.RLIMIT_NOFILE)[1]",
+        "of.setrlimit(of.RLIMIT_NOFILE, (256, hard))",
+        "start.main(['--version'])",
+        "print(of.getrlimit(of.RLIMIT_NOFILE)[0])",
+    ]
+    said = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert int(said.stdout.split()[-1]) > 256
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
 def test_without_a_display_one_line_says_what_happens(tmp_path: Path) -> None:
     environment = {
