@@ -18,6 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from app.controllers.chat_options import kv_bits_of, resolve
+from app.documents.encodings import decoded
 from app.settings import STARTER_FOLDER, STARTER_NAME, Settings, comes_with_app, from_setting
 from app.system.paths import Paths
 from app.system.secrets import Secrets, system_keychain
@@ -165,10 +166,11 @@ def _message(words: list[str]) -> str:
 
 
 def _read_stdin() -> str:
-    """Bytes that are no text are replaced, as those of a Latin-1 file in a diff."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin.read()
+    """In its own encoding, as an attached file; of what is no text, bytes are replaced."""
+    if not isinstance(sys.stdin, TextIOWrapper):
+        return sys.stdin.read()
+    data = sys.stdin.buffer.read()
+    return decoded(data) or data.decode("utf-8", "replace")
 
 
 def _request(settings: Settings, main: str, message: str, *, is_free: bool = False) -> list[str]:

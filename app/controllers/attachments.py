@@ -537,7 +537,7 @@ class AttachmentController(QObject):
 
 def _not_attached(path: str, error: Refused, *, is_open: bool) -> NotAttached:
     """With its path where the composer can take it another way: to search in it, or its end alone."""
-    has_end = error.why is WhyNot.TOO_LARGE and Path(path).suffix.lower() not in (".pdf", ".docx")
+    has_end = error.why in (WhyNot.TOO_LARGE, WhyNot.TOO_LONG) and Path(path).suffix.lower() not in (".pdf", ".docx")
     can_search = error.why is WhyNot.TOO_LONG or (has_end and _size(path) <= MOST_SEARCHED_BYTES)
     goes_on = is_open and (has_end or can_search)
     return NotAttached(_name(path), error.why, error.limit, path if goes_on else "", can_search, has_end)

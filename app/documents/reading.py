@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 import unicodedata
@@ -64,7 +65,8 @@ def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool
             raise Refused(WhyNot.PICTURE_FILE_TOO_LARGE, pictures.MOST_BYTES)
         return kept(pictures.picture_of(path, picture, stop), name_of(path), keep)
     elif only_end:
-        text = end_of(_text(_bytes(path, _END_BYTES, size)), _END_BYTES)
+        mark = head[:2] if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else b""
+        text = end_of(_text(mark + _bytes(path, _END_BYTES, size)), _END_BYTES)
         kind = AttachmentKind.TEXT
         size = len(text.encode())
     else:

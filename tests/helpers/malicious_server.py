@@ -110,7 +110,7 @@ class Server:
         put(b'{"jsonrpc": "2.0", "id": ')
 
     def initialize_prints(self, message: Message) -> None:
-        put(b'added 3 packages\n{"level": "info"}\n\n')
+        put(b'added 3 packages\n{"level": "info"}\n\nDEBUG received {"jsonrpc": "2.0", "method": "initialize"}\n')
         self.initialize(message)
 
     # Children, signals and ends

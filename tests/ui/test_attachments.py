@@ -450,11 +450,12 @@ def test_what_is_too_large_to_attach_is_searched(app: AppHarness, qtbot: QtBot, 
     assert app.chats.documents.files(-app.chats.chat_id)[0].state is not FileState.UNREADABLE
 
 
+@pytest.mark.parametrize("limit", ["MOST_FILE_BYTES", "MOST_CHARACTERS"])
 def test_the_end_of_what_is_too_large_is_attached(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     banner, log = app.window.banner, tmp_path / "app.log"
-    monkeypatch.setattr(reading, "MOST_FILE_BYTES", 5000)
+    monkeypatch.setattr(reading, limit, 5000)
     monkeypatch.setattr(reading, "_END_BYTES", 1000)
     log.write_text("".join(f"Zeile für {number}\n" for number in range(1000)), "utf-8")
     app.window.composer.edit.insertFromMimeData(files(log))

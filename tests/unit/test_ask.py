@@ -68,8 +68,17 @@ def test_ctrl_c_while_stdin_is_read_ends_it_without_a_word(
 
 
 def test_bytes_of_stdin_that_are_no_text_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9"), "utf-8"))
-    assert _message(["Sum up:", "-"]) == "Sum up:\n\ncaf\ufffd"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9\0\xff"), "utf-8"))
+    assert _message(["Sum up:", "-"]) == "Sum up:\n\ncaf\ufffd\0\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("다음 낱말을 추측하고 확인해요.", "cp949"), ("다음 낱말을", "utf-16"), ("a café", "latin-1")],
+)
+def test_stdin_is_read_in_its_encoding(monkeypatch: pytest.MonkeyPatch, text: str, encoding: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode(encoding)), "utf-8"))
+    assert _message(["-"]) == text
 
 
 @pytest.mark.parametrize(

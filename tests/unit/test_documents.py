@@ -138,6 +138,13 @@ def test_no_bytes_make_it_fail(data: bytes) -> None:
         text.encode()
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "cp949", "utf-8"])
+def test_the_end_of_a_log_is_read_in_its_encoding(tmp_path: Path, encoding: str) -> None:
+    path = write(tmp_path, "a.log", ("ok\n" + KOREAN * 20_000).encode(encoding))
+    end = read_file(path, Stop(), lambda _share: None, lambda _picture: "", only_end=True)
+    assert (end.text[:4], end.text.endswith("\n" + KOREAN)) == ("[…]\n", True)
+
+
 def test_a_text_is_an_attachment_with_its_name_and_size(tmp_path: Path) -> None:
     path = write(tmp_path, "보고서.md", KOREAN.encode("cp949"))
     assert read(path) == Attachment("보고서.md", AttachmentKind.TEXT, KOREAN, path.stat().st_size)

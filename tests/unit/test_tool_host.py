@@ -27,6 +27,7 @@ from app.tools.definitions import Tool
 from app.tools.host.child import Host
 from app.tools.host.http import LimitedTransport, is_stream, new_client
 from app.tools.host.results import result_of
+from app.tools.host.session import ServerEvents, ToolServer
 from app.tools.host.stdio import Tail
 from app.tools.host_process import IDLE_S, ServerFailed, ToolHost
 from app.tools.servers import ServerConfig
@@ -165,6 +166,22 @@ def test_what_never_answers_ends_with_the_time(tmp_path: Path, mode: str) -> Non
         assert late.call(mode).text == "The tool server did not answer in 1 seconds."
     late.host.close(60)
     assert alive(noted) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "seconds"), [("npx", 120), ("npm", 120), ("yarn", 120), ("deno", 120), ("node", 20)]
+)
+def test_what_may_have_to_fetch_its_server_has_longer(command: str, seconds: float) -> None:
+    """As `npm exec`, `yarn dlx` and `deno run npm:…` do."""
+
+    async def patience() -> float:
+        async def renew(_former: str, grant: str) -> str:
+            return grant
+
+        events = ServerEvents(lambda _server: None, lambda _processes: None, lambda _lines: None, renew)
+        return ToolServer(ServerReach((f"/usr/local/bin/{command}",)), "", events, "1", Patience()).connect_s
+
+    assert asyncio.run(patience()) == seconds
 
 
 def test_tools_are_listed_called_and_listed_again(host: HostUnderTest) -> None:

@@ -152,9 +152,9 @@ class _Connection(http.client.HTTPConnection):
             connected.connect((self._place.partition("%")[0], self._target.port))
             secured: Any = connected
             if self._target.scheme == "https":
-                from httpx2 import create_ssl_context  # as downloads: on a Mac, what its keychain trusts
+                from httpcore2 import default_ssl_context  # on a Mac: what the keychain trusts, as for downloads
 
-                secured = create_ssl_context().wrap_socket(connected, server_hostname=self._target.host)
+                secured = default_ssl_context().wrap_socket(connected, server_hostname=self._target.host)
         except BaseException:
             connected.close()
             raise

@@ -35,7 +35,7 @@ from app.tools.wire import (
     ServerReach,
 )
 
-_FETCHING = frozenset({"npx", "pnpm", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman"})
+_FETCHING = frozenset({"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "deno", "docker", "podman"})
 _LOOK_AT_FAMILY_S = 2.0  # while a call runs
 _AT_DISCOVER = (ServerProblem.ENDED, ServerProblem.CLOSED, ServerProblem.NOT_PROTOCOL)
 _CLOSED = types.ErrorData(code=types.CONNECTION_CLOSED, message="Connection closed")  # the SDK's own words

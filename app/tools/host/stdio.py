@@ -289,7 +289,7 @@ class StdioTransport(asyncio.SubprocessProtocol):
         except UnicodeDecodeError:
             self.fail(ServerProblem.NOT_TEXT)
             return None
-        if b'"jsonrpc"' not in line:
+        if b'"jsonrpc"' not in line or line.lstrip()[:1] not in (b"{", b"["):  # some log each message, too
             return None
         message = _parsed(line)
         if message is None:
