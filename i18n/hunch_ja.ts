@@ -6498,6 +6498,10 @@
         <translation>すべてのチャットの最初に送ります。</translation>
     </message>
     <message>
+        <source>Undo</source>
+        <translation>取り消す</translation>
+    </message>
+    <message>
         <source>0 is predictable; higher is freer.</source>
         <translation>0 ではほぼ同じ答え、高いほど多様になります。</translation>
     </message>

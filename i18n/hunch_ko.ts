@@ -6498,6 +6498,10 @@
         <translation>모든 채팅을 시작할 때 보내요.</translation>
     </message>
     <message>
+        <source>Undo</source>
+        <translation>실행 취소</translation>
+    </message>
+    <message>
         <source>0 is predictable; higher is freer.</source>
         <translation>0이면 일정하고, 높을수록 자유로워요.</translation>
     </message>

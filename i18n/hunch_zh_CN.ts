@@ -6498,6 +6498,10 @@
         <translation>在每个对话开始时发送。</translation>
     </message>
     <message>
+        <source>Undo</source>
+        <translation>撤销</translation>
+    </message>
+    <message>
         <source>0 is predictable; higher is freer.</source>
         <translation>0 最固定，数值越高越随机。</translation>
     </message>

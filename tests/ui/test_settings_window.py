@@ -183,6 +183,12 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     field = window.sampling.fields["temperature"]
     assert isinstance(field, NumberField)
     assert field.value() == settings.temperature
+    window.sampling.reset.click()  # Undo
+    assert (settings.temperature, settings.seed, field.value()) == (0.1, 7, 0.1)
+    window.sampling.reset.click()
+    settings.put("top_k", 5)
+    window.sampling.reset.click()
+    assert settings.values.keys().isdisjoint(("temperature", "seed", "top_k"))
 
 
 def _words_of(window: SettingsWindow, beginning: str) -> str:

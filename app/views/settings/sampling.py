@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -67,11 +68,12 @@ class SamplingPage(Translated, Page):
         self._prompt_words = Words(theme)
         self.prompt = PromptField(theme)
         self.reset = PillButton(theme)
+        self._before: dict[str, Any] = {}  # what was reset, until something else is changed
         self._arrange()
         for name, field in (*self.fields.items(), ("system_prompt", self.prompt)):
             BoundOption(settings, name, field)
         self.reset.clicked.connect(self._reset)
-        settings.changed.connect(self.show_words)
+        settings.changed.connect(self._on_changed)
         options.changed.connect(self.show_words)
         self._retranslate()
 
@@ -106,16 +108,29 @@ class SamplingPage(Translated, Page):
             return ""
         return fill(sentence, value_words(name, value))
 
+    def _on_changed(self, name: str) -> None:
+        if name in self.rows:
+            self._before = {}
+        self._retranslate()
+
     def _reset(self) -> None:
         take_typed(self)
-        for name in self.rows:
+        if before := self._before:
+            for name, value in before.items():
+                self._settings.put(name, value)
+            return
+        values = self._settings.values
+        before = {name: values[name] for name in self.rows if name in values}
+        for name in before:
             self._settings.reset(name)
+        self._before = before
+        self._retranslate()
 
     def _retranslate(self) -> None:
         self.show_words()
         self._prompt_words.set_words(option_name("system_prompt"), self.tr("Starts every chat."))
         describe(self.prompt, self.tr("Example: Answer briefly, in Korean."), option_name("system_prompt"))
-        self.reset.setText(self.tr("Restore defaults"))
+        self.reset.setText(self.tr("Undo") if self._before else self.tr("Restore defaults"))
 
     def _explanations(self) -> dict[str, str]:
         return {
