@@ -623,12 +623,14 @@ class TextDecoder:
         """The rest of the text, after the last token. `cut`: the model did not end it, so a call may lack its end."""
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
-        if (tools := self._calling) is not None and self._kind is SpanKind.THINKING:
+        while (tools := self._calling) is not None and self._kind is SpanKind.THINKING:
             self._calling = None
             first, end, _ = self._held.partition(tools.end or self._held)
             if not cut and tools.calls_in(first + end):
                 self._kind = SpanKind.ANSWER
-                spans.extend(self._take(""))
+            else:
+                spans.extend(self._span(len(tools.start)))
+            spans.extend(self._take(""))
         if not self.stopped and self._held:
             chars = len(self._held)
             spans.extend(self._end_of_call(self._calling, chars, cut=cut) if self._calling else self._span(chars))
@@ -643,8 +645,8 @@ class TextDecoder:
         while (found := self._first_marker()) is not None:
             at, marker = found
             if self._calling is not None and self._kind is SpanKind.THINKING:
-                self._calling = None  # it was only thought of
-                spans.extend(self._span(at))
+                spans.extend(self._span(len(self._calling.start)))  # it was only thought of; stop strings may follow
+                self._calling = None
                 continue
             if self._calling is not None:
                 spans.extend(self._end_of_call(self._calling, at + len(marker)))

@@ -121,15 +121,17 @@ def test_a_call_is_found_and_what_is_none_stays_text(
         (f"<think>{SAID}</think>", False, SAID, []),
         ("<think>Not <tool_call>, as", False, "Not <tool_call>, as", []),
         (f"<think>{SAID}", True, SAID, []),
+        (f"<think>Not <tool_call>, as {SAID}", False, "Not <tool_call>, as ", [LOOKED]),
+        ("<think>Not <tool_call>, as HALT, no</think>Well.", False, "Not <tool_call>, as ", []),
     ],
-    ids=["call", "only thought of", "prose", "cut"],
+    ids=["call", "only thought of", "prose", "cut", "prose and a call", "a stop string"],
 )
 def test_a_call_in_thinking_that_is_never_closed_is_one(
     tmp_path: Path, text: str, cut: bool, thought: str, calls: list[tuple[str, str]]
 ) -> None:
     """Qwen3.5 and Kimi K2 now and then call without closing their thinking, and end there."""
     model = load_model(save_small(tmp_path, "<think>", "</think>", "<tool_call>", "</tool_call>", template=TEMPLATE))
-    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
+    reply = TextDecoder(model, [], ("HALT",), tools=ToolSyntax(model, [TOOL]))
     spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish(cut=cut)
     assert "".join(span.text for span in spans if span.kind is SpanKind.THINKING) == thought
     assert [(span.call.name, span.call.arguments) for span in spans if span.call] == calls
