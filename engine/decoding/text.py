@@ -590,6 +590,7 @@ class TextDecoder:
         self._sources = Sources()  # tokens of the held text
         # Nothing of a span that a marker or a call began was returned yet: its leading blank lines are dropped.
         self._fresh = not within and bool(self._opens)
+        self._spoken = within  # more than blanks was returned since the last marker or call
         self._tools = tools
         self._several_calls = several_calls
         self.raw = False  # all is the answer, with its markers: the author of a raw prompt reads them
@@ -644,10 +645,6 @@ class TextDecoder:
         spans: list[TextSpan] = []
         while (found := self._first_marker()) is not None:
             at, marker = found
-            if self._calling is not None and self._kind is SpanKind.THINKING:
-                spans.extend(self._span(len(self._calling.start)))  # it was only thought of; stop strings may follow
-                self._calling = None
-                continue
             if self._calling is not None:
                 spans.extend(self._end_of_call(self._calling, at + len(marker)))
                 continue
@@ -659,6 +656,9 @@ class TextDecoder:
             if begins_call:
                 self._calling = self._tools
                 continue
+            if self._is_word(marker):
+                spans.extend(self._span(len(marker)))
+                continue
             self._drop(len(marker))
             if marker in self._stops:
                 self.stopped = True
@@ -667,6 +667,7 @@ class TextDecoder:
                 return spans
             self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
             self._fresh = True
+            self._spoken = False
         if self._calling is not None:
             return spans
         certain = len(self._held) - _possible_start(self._held, self._markers())
@@ -680,18 +681,26 @@ class TextDecoder:
         `cut`: without the marker of its end, where there is one. Some parsers would leave out what is missing.
         """
         self._calling = None
+        if self._kind is SpanKind.THINKING:  # it was only thought of; stop strings may follow
+            return self._span(len(tools.start))
         calls = () if cut and tools.end else tools.calls_in(self._held[:chars])
         if not calls:
             self.unread_calls += 1
             return self._span(chars)
         self._drop(chars)
         self._fresh = True
+        self._spoken = False
         if not self._several_calls:
             self.stopped = True
             self._held = ""
             self.left_out = len(calls) > 1
             calls = calls[:1]
         return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
+
+    def _is_word(self, marker: str) -> bool:
+        """Whether the found marker is only written about: the end of a call follows one."""
+        tools = self._tools
+        return tools is not None and marker == tools.end and marker not in self._stops and self._spoken
 
     def _markers(self) -> tuple[str, ...]:
         if self.raw:
@@ -724,6 +733,7 @@ class TextDecoder:
             return []
         self._fresh = False
         text = self._held[:chars]
+        self._spoken = self._spoken or not text.isspace()
         return [TextSpan(SpanKind.ANSWER if self.raw else self._kind, text, self._drop(chars))]
 
     def _drop(self, chars: int) -> tuple[Run, ...]:

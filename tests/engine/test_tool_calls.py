@@ -147,8 +147,10 @@ CODED = "<function=look>\n<parameter=at>\nthe sky\n</parameter>\n</function>"
         (CODED, "|", [LOOKED]),
         (CODED.replace("look", "other"), CODED.replace("look", "other"), []),
         (f"{CODED}\n</tool_call>\n<tool_call>\n{CODED}\n</tool_call> so", "|| so", [LOOKED, LOOKED]),
+        ("It ends with `</tool_call>`.\n\nSo.", "It ends with `</tool_call>`.\n\nSo.", []),
+        (f"{CODED}\nIt ends with `</tool_call>`.", "|It ends with `</tool_call>`.", [LOOKED]),
     ],
-    ids=["no opener", "no marker", "no tool", "another"],
+    ids=["no opener", "no marker", "no tool", "another", "words", "words after a call"],
 )
 def test_a_call_may_lack_its_first_marker_as_qwen3_coder_s_do(
     caller_folder: Path, tmp_path: Path, text: str, said: str, calls: list[tuple[str, str]]
