@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ _SYSTEM = "whether the template writes a system message"  # another one
 _LATER = "whether the template writes a later system message"  # another one
 _ANNOUNCEMENTS = "lengths of generation prompts"  # another one
 _PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
+_ELEMENT = re.compile(r"<(/?)\w+>")  # also the name of an element
 _NOT_SHOWN = "\n\nPicture that is not shown"
 _ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
 
@@ -590,6 +592,7 @@ class TextDecoder:
         self._sources = Sources()  # tokens of the held text
         # Nothing of a span that a marker or a call began was returned yet: its leading blank lines are dropped.
         self._fresh = not within and bool(self._opens)
+        self._wrapped = 0  # how many elements are open that are written as the mark around an answer is, with that one
         self._spoken = within  # more than blanks was returned since the last marker or call
         self._tools = tools
         self._several_calls = several_calls
@@ -698,9 +701,19 @@ class TextDecoder:
         return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
 
     def _is_word(self, marker: str) -> bool:
-        """Whether the found marker is only written about: the end of a call follows one."""
-        tools = self._tools
-        return tools is not None and marker == tools.end and marker not in self._stops and self._spoken
+        """Whether the found marker belongs to the answer. The end of a call follows one; some marks are in XML, too."""
+        if marker in self._stops:
+            return False
+        if marker not in self._model.marks.around:
+            return self._tools is not None and marker == self._tools.end and self._spoken
+        element = _ELEMENT.fullmatch(marker)
+        if element is None:
+            return False
+        ends = bool(element[1])
+        if not self._wrapped and (ends or self._spoken):
+            return True
+        self._wrapped += -1 if ends else 1
+        return self._wrapped != (0 if ends else 1)
 
     def _markers(self) -> tuple[str, ...]:
         if self.raw:
