@@ -42,7 +42,7 @@ _HAN = frozenset("的一是不了在人有我他这个们中来上大为和国�
 
 def _korean(text: str) -> float:
     """Lists of names may have no frequent syllable, but hardly any that EUC-KR lacks: other texts read so have many."""
-    common = sum(min(letter.encode("cp949")) > 0xA0 for letter in _HANGUL.findall(text))
+    common: int = sum(min(letter.encode("cp949")) > 0xA0 for letter in _HANGUL.findall(text))
     is_plain = common >= max(_LEAST_HANGUL, _MOSTLY * len(text))
     return max(sum(letter in _SYLLABLES for letter in text), 2 * _LEAST_LIKELY * len(text) * is_plain)
 
