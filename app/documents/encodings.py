@@ -15,6 +15,7 @@ _STEP_CHARACTERS = 1 << 16
 _LEAST_LIKELY = 0.12
 _MOST_MARKED = 0.3  # most letters with accents in a Latin text, as a share
 _LEAST_RIGHT = 4  # least valid letters of UTF-8 above ASCII for each invalid one; in other encodings most are invalid
+_LEAST_RIGHT_IN_OLDER = 20  # in those most pairs of any bytes are valid
 _LEAST_BEFORE_CUT = 2  # where only the last one is wrong
 _LEAST_HANGUL = 8  # letters
 _MOSTLY = 0.9
@@ -132,4 +133,4 @@ def _score(sample: bytes, encoding: str, count: Callable[[str], float]) -> float
     text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)  # without a letter that the sample cuts
     letters = "".join(_ABOVE_ASCII.findall(text))
     lost = letters.count(_LOST)
-    return count(letters) / len(letters) if len(letters) - lost > _LEAST_RIGHT * lost else 0.0
+    return count(letters) / len(letters) if len(letters) - lost > _LEAST_RIGHT_IN_OLDER * lost else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ _SYSTEM = "whether the template writes a system message"  # another one
 _LATER = "whether the template writes a later system message"  # another one
 _ANNOUNCEMENTS = "lengths of generation prompts"  # another one
 _PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
+_ELEMENT = re.compile(r"<(/?)\w+>")  # also the name of an element
 _NOT_SHOWN = "\n\nPicture that is not shown"
 _ANNOUNCEMENT_TOKENS = 64  # longest generation prompt; a marker further back is quoted text
 
@@ -590,6 +592,8 @@ class TextDecoder:
         self._sources = Sources()  # tokens of the held text
         # Nothing of a span that a marker or a call began was returned yet: its leading blank lines are dropped.
         self._fresh = not within and bool(self._opens)
+        self._wrapped = 0  # how many elements are open that are written as the mark around an answer is, with that one
+        self._spoken = within  # more than blanks was returned since the last marker or call
         self._tools = tools
         self._several_calls = several_calls
         self.raw = False  # all is the answer, with its markers: the author of a raw prompt reads them
@@ -623,12 +627,14 @@ class TextDecoder:
         """The rest of the text, after the last token. `cut`: the model did not end it, so a call may lack its end."""
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
-        if (tools := self._calling) is not None and self._kind is SpanKind.THINKING:
+        while (tools := self._calling) is not None and self._kind is SpanKind.THINKING:
             self._calling = None
             first, end, _ = self._held.partition(tools.end or self._held)
             if not cut and tools.calls_in(first + end):
                 self._kind = SpanKind.ANSWER
-                spans.extend(self._take(""))
+            else:
+                spans.extend(self._span(len(tools.start)))
+            spans.extend(self._take(""))
         if not self.stopped and self._held:
             chars = len(self._held)
             spans.extend(self._end_of_call(self._calling, chars, cut=cut) if self._calling else self._span(chars))
@@ -642,10 +648,6 @@ class TextDecoder:
         spans: list[TextSpan] = []
         while (found := self._first_marker()) is not None:
             at, marker = found
-            if self._calling is not None and self._kind is SpanKind.THINKING:
-                self._calling = None  # it was only thought of
-                spans.extend(self._span(at))
-                continue
             if self._calling is not None:
                 spans.extend(self._end_of_call(self._calling, at + len(marker)))
                 continue
@@ -657,6 +659,9 @@ class TextDecoder:
             if begins_call:
                 self._calling = self._tools
                 continue
+            if self._is_word(marker):
+                spans.extend(self._span(len(marker)))
+                continue
             self._drop(len(marker))
             if marker in self._stops:
                 self.stopped = True
@@ -665,6 +670,7 @@ class TextDecoder:
                 return spans
             self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
             self._fresh = True
+            self._spoken = False
         if self._calling is not None:
             return spans
         certain = len(self._held) - _possible_start(self._held, self._markers())
@@ -678,18 +684,36 @@ class TextDecoder:
         `cut`: without the marker of its end, where there is one. Some parsers would leave out what is missing.
         """
         self._calling = None
+        if self._kind is SpanKind.THINKING:  # it was only thought of; stop strings may follow
+            return self._span(len(tools.start))
         calls = () if cut and tools.end else tools.calls_in(self._held[:chars])
         if not calls:
             self.unread_calls += 1
             return self._span(chars)
         self._drop(chars)
         self._fresh = True
+        self._spoken = False
         if not self._several_calls:
             self.stopped = True
             self._held = ""
             self.left_out = len(calls) > 1
             calls = calls[:1]
         return [TextSpan(SpanKind.ANSWER, "", call=call) for call in calls]
+
+    def _is_word(self, marker: str) -> bool:
+        """Whether the found marker belongs to the answer. The end of a call follows one; some marks are in XML, too."""
+        if marker in self._stops:
+            return False
+        if marker not in self._model.marks.around:
+            return self._tools is not None and marker == self._tools.end and self._spoken
+        element = _ELEMENT.fullmatch(marker)
+        if element is None:
+            return False
+        ends = bool(element[1])
+        if not self._wrapped and (ends or self._spoken):
+            return True
+        self._wrapped += -1 if ends else 1
+        return self._wrapped != (0 if ends else 1)
 
     def _markers(self) -> tuple[str, ...]:
         if self.raw:
@@ -722,6 +746,7 @@ class TextDecoder:
             return []
         self._fresh = False
         text = self._held[:chars]
+        self._spoken = self._spoken or not text.isspace()
         return [TextSpan(SpanKind.ANSWER if self.raw else self._kind, text, self._drop(chars))]
 
     def _drop(self, chars: int) -> tuple[Run, ...]:

@@ -43,7 +43,7 @@ class FamilyMarks:
 
     def thinks(self, template: str) -> bool:
         shown = self.shown or self.opens
-        return bool(shown) and shown in template
+        return bool(shown) and shown in template and (shown not in self.around or self.opens in template)
 
     def calls_tools(self, template: str) -> bool:
         return bool(self.calls) and all(mark in template for mark in self.calls)

@@ -90,7 +90,7 @@ class Writing:
         pair = self._pair
         if not pair.batching.shares or len({reply.sequence.model.identity for reply in replies}) > 1:
             return BatchWay.TURNS  # rows of 8 and of 16 bits are in no forward together
-        if self.apart and lacks(self._bytes_of_rows(replies)):
+        if self.apart and not self._have_room(replies):
             return BatchWay.TURNS
         modes = {reply.request.speculation.mode for reply in replies}
         if SpeculationMode.FIXED in modes and pair.batching.drafts:
@@ -103,11 +103,18 @@ class Writing:
         tokens = sum(len(reply.sequence.tokens) for reply in replies)
         return pair.sharing.choose([reply.rounds.kind for reply in replies], ways, tokens // len(replies))
 
-    @staticmethod
-    def _bytes_of_rows(replies: Sequence[Reply]) -> int:
-        """Of a batch that they all join, while their own caches are still there: a row is as long as the longest."""
+    def _have_room(self, replies: Sequence[Reply]) -> bool:
+        """For the rows of a batch that they all join, while their own caches are still there.
+
+        A row is as long as the longest. Kept caches go before replies take turns, but only where that is enough.
+        """
         longest = max(len(reply.sequence.tokens) for reply in replies)
-        return len(replies) * longest * replies[0].sequence.model.need.token_bytes
+        size = len(replies) * longest * replies[0].sequence.model.need.token_bytes
+        store = self._pair.store
+        while lacks(size):
+            if lacks(size - store.nbytes) or not store.evict_oldest():
+                return False
+        return True
 
     def _without(self, lagging: Sequence[Reply]) -> list[Reply]:
         """Remove and return these replies; ended ones are removed too."""

@@ -180,6 +180,31 @@ def test_marks_of_thinking_that_the_template_never_writes_make_no_thinking_model
     assert read(model, "[THINK]Well.")["content"] == "[THINK]Well."
 
 
+RESPONSE = "{# <think> <response> #}[TOOL_CALLS]"
+XML = "Well:\n\n```xml\n<response>1</response>\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (XML, XML),
+        (f"<think>Look.</think>{XML}", XML),
+        (f"<think>Look.</think>\n<response>\n{XML} so\n</response>", f"{XML} so"),
+        ("`</response>` ends it", "`</response>` ends it"),
+    ],
+    ids=["no thinking", "no marks", "in marks", "the end alone"],
+)
+def test_marks_around_answers_that_are_words_too_are_kept_within(tmp_path: Path, text: str, content: str) -> None:
+    """Of Granite: they are no tokens of its vocabulary, and names of elements in many a program."""
+    assert read(speaking(tmp_path, template=RESPONSE), text)["content"] == content
+
+
+def test_a_template_with_a_response_but_without_thinking_is_of_no_thinking_model(tmp_path: Path) -> None:
+    model = speaking(tmp_path, template="{# Write <response>…</response> #}[TOOL_CALLS]")
+    assert not model.info.ends_thinking
+    assert read(model, "<response>Well.</response>")["content"] == "<response>Well.</response>"
+
+
 def test_what_was_once_shown_with_its_marks_is_text_in_later_prompts(tmp_path: Path) -> None:
     """Templates with such marks of their own refuse them in a reply's text, and would read them as the model's."""
     model = speaking(tmp_path, *CHANNEL, template="{# <|channel|> #}{% for m in messages %}{{ m.content }}{% endfor %}")

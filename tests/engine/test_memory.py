@@ -216,6 +216,30 @@ def test_a_long_reply_is_not_ended_for_the_room_that_short_ones_take_beside_it(
     assert [each.finished.reason for each in (long, *short)] == [FinishReason.LENGTH] * 4
 
 
+def test_kept_caches_go_before_replies_take_turns(
+    models: dict[str, LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = batches.Harness(models["dense"])
+    for salt in range(4):
+        harness.submit(batches.asking(batches.prompt(1500, salt), 2, speculation=Speculation.off()))
+        harness.run_dry()
+    store = harness.scheduler.pair.store
+    kept = store.nbytes
+    assert kept > 0
+    limit = int(mx.get_active_memory() / 0.97)
+    monkeypatch.setattr(memory, "free_bytes", lambda: None)
+    monkeypatch.setattr(memory, "most_bytes", lambda: limit)
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: False)
+    replies = [
+        harness.submit(batches.asking(batches.prompt(150, 7 + salt), 40, speculation=Speculation.off()))
+        for salt in range(2)
+    ]
+    for each in replies:
+        harness.until_written(each, 4)
+    assert harness.batched == 2
+    assert 0 < store.nbytes < kept
+
+
 def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
     run(scheduler, PROMPT)
     store = scheduler.pair.store

@@ -121,15 +121,17 @@ def test_a_call_is_found_and_what_is_none_stays_text(
         (f"<think>{SAID}</think>", False, SAID, []),
         ("<think>Not <tool_call>, as", False, "Not <tool_call>, as", []),
         (f"<think>{SAID}", True, SAID, []),
+        (f"<think>Not <tool_call>, as {SAID}", False, "Not <tool_call>, as ", [LOOKED]),
+        ("<think>Not <tool_call>, as HALT, no</think>Well.", False, "Not <tool_call>, as ", []),
     ],
-    ids=["call", "only thought of", "prose", "cut"],
+    ids=["call", "only thought of", "prose", "cut", "prose and a call", "a stop string"],
 )
 def test_a_call_in_thinking_that_is_never_closed_is_one(
     tmp_path: Path, text: str, cut: bool, thought: str, calls: list[tuple[str, str]]
 ) -> None:
     """Qwen3.5 and Kimi K2 now and then call without closing their thinking, and end there."""
     model = load_model(save_small(tmp_path, "<think>", "</think>", "<tool_call>", "</tool_call>", template=TEMPLATE))
-    reply = TextDecoder(model, [], (), tools=ToolSyntax(model, [TOOL]))
+    reply = TextDecoder(model, [], ("HALT",), tools=ToolSyntax(model, [TOOL]))
     spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish(cut=cut)
     assert "".join(span.text for span in spans if span.kind is SpanKind.THINKING) == thought
     assert [(span.call.name, span.call.arguments) for span in spans if span.call] == calls
@@ -145,8 +147,10 @@ CODED = "<function=look>\n<parameter=at>\nthe sky\n</parameter>\n</function>"
         (CODED, "|", [LOOKED]),
         (CODED.replace("look", "other"), CODED.replace("look", "other"), []),
         (f"{CODED}\n</tool_call>\n<tool_call>\n{CODED}\n</tool_call> so", "|| so", [LOOKED, LOOKED]),
+        ("It ends with `</tool_call>`.\n\nSo.", "It ends with `</tool_call>`.\n\nSo.", []),
+        (f"{CODED}\nIt ends with `</tool_call>`.", "|It ends with `</tool_call>`.", [LOOKED]),
     ],
-    ids=["no opener", "no marker", "no tool", "another"],
+    ids=["no opener", "no marker", "no tool", "another", "words", "words after a call"],
 )
 def test_a_call_may_lack_its_first_marker_as_qwen3_coder_s_do(
     caller_folder: Path, tmp_path: Path, text: str, said: str, calls: list[tuple[str, str]]

@@ -162,6 +162,13 @@ class Server:
     def initialize_exits_at_initialize(self, _: Message) -> None:
         sys.exit(4)
 
+    def initialize_breaks_behind_the_answer(self, message: Message) -> None:
+        """Both are read at once."""
+        about = {"name": self.mode, "version": "1"}
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
+        answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        put(answer.encode() + b'\n{"jsonrpc" no\n')
+
     def tools_list_exits_at_list(self, _: Message) -> None:
         sys.exit(5)
 

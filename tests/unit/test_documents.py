@@ -77,6 +77,14 @@ def test_texts_of_four_languages_are_read_in_their_encodings(text: str, encoding
     assert decoded(text.encode(encoding)) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("Иван;Омск;Петров;дата;город;Россия\n", "cp866"), ("нет;Анна;страна;да;Привет;сумма\n", "iso8859_5")],
+)
+def test_words_in_an_encoding_that_is_not_known_here_are_not_read_as_chinese(text: str, encoding: str) -> None:
+    assert decoded(text.encode(encoding)) is None
+
+
 def test_names_in_shift_jis_are_not_read_as_korean() -> None:
     assert decoded("商品名,数量,単価,金額\n".encode("cp932")) is None
 

@@ -98,6 +98,7 @@ _UNCONNECTED = {
     "exits_at_start": ServerFailed(ServerProblem.ENDED, "3"),
     "exits_at_initialize": ServerFailed(ServerProblem.ENDED, "4"),
     "wrong_version": ServerFailed(ServerProblem.VERSION),
+    "breaks_behind_the_answer": ServerFailed(ServerProblem.NOT_PROTOCOL, '{"jsonrpc" no'),
 }
 _QUICKLY_ENDED = (*_TEXTS, *_FAILS, *_REFUSALS, *_UNCONNECTED)
 _LATE = {"silent", "silent_call", "drip", "half_line"}
@@ -105,6 +106,7 @@ _OTHERS = {"many_items", "pictures", "kinds", "env", "where"}  # have tests of t
 _QUICK = (
     "not_text",
     "exits_at_discover",
+    "breaks_behind_the_answer",
     "deep_json",
     "elicits",
     "exits_at_start",

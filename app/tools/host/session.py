@@ -201,6 +201,8 @@ class ToolServer:
                 client_info=types.Implementation(name="hunch", version=self._version),
             )
             async with client:
+                if self._stdio is not None and self._stdio.failure is not None:
+                    raise self._stdio.failure  # it came with the last answer
                 self._client = client
                 if not self._connected.done():
                     self._connected.set_result(None)
