@@ -174,6 +174,8 @@ def test_sampling_fields_write_their_options(harness: AppHarness, window: Settin
     longest.editingFinished.emit()
     assert longest.text() == "1"
 
+
+def test_defaults_are_restored_until_undo(harness: AppHarness, window: SettingsWindow) -> None:
     settings = harness.application.settings
     settings.temperature, settings.seed, settings.system_prompt = 0.1, 7, "Be brief."
     window.sampling.reset.click()
