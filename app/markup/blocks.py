@@ -59,7 +59,7 @@ _OPEN_NOTE_MARK = re.compile(r"\[\^[\w-]{0,31}$")
 _NOTE_START = re.compile(r" {0,3}\[\^[^\]\s]{0,40}\]?:?[ \t]*$")
 # What is in the group stays: a `$` in code, after a backslash, or of a formula that is closed opens none.
 _OPEN_FORMULA = re.compile(
-    r"(`[^`]*(?:`|$)|\\[^(]|\$\$[^$]+\$\$|(?<!\d)\$(?=[^\s$])(?:[^$\\]|\\.)+(?<!\s)\$(?!\d))"
+    r"(`[^`]*(?:`|$)|\\[^(]|\$\$[^$]+\$\$|(?<!\d)\$(?=[^\s$])(?:[^$\\`]|\\.)+(?<!\s)\$(?!\d))"
     r"|(?<![0-9A-Za-z_$])\$(?:(?=[^\s\d$])[^$]{0,300}|\$(?=[^\s\d$])[^$]{0,300}\$?|\$?)$|\\\((?:(?!\\[()]).){0,300}$"
 )
 _NOT_YET = (_MARKS_ONLY, _FENCE_START, _NOTE_START)

@@ -190,12 +190,15 @@ def _bracket_formula(state: StateInline, silent: bool) -> bool:
 
 
 def _dollar_formula(state: StateInline, silent: bool) -> bool:
-    """WORKAROUND: for the plugin, what is before the first character is the last one: `$x$ is 4` was money."""
-    if state.pos:
-        return _in_dollars(state, silent)
+    """Not from money to a `$` in code, which the plugin takes for the end."""
+    begin = state.pos
     whole = state.src
+    # WORKAROUND: for the plugin, what is before the first character is the last one: `$x$ is 4` was money.
     state.src += " "
-    found = _in_dollars(state, silent)
+    found = _in_dollars(state, True) and "`" not in whole[begin : state.pos]
+    state.pos = begin
+    if found:
+        _in_dollars(state, silent)
     state.src = whole
     return found
 

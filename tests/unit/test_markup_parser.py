@@ -75,7 +75,9 @@ def test_inline_formulas(source: str) -> None:
     assert [token.content for token in inline(source) if token.type == "math_inline"] == ["x^2"]
 
 
-@pytest.mark.parametrize("source", ["It costs $5 and $6.", "$5-$10", "US$5~US$6", "`$x$` is code", r"\$x\$"])
+@pytest.mark.parametrize(
+    "source", ["It costs $5 and $6.", "$5-$10", "US$5~US$6", "$6, `$A` b", "`$x$` is code", r"\$x\$"]
+)
 def test_money_and_code_are_no_formulas(source: str) -> None:
     assert not [token for token in inline(source) if token.type.startswith("math")]
 
