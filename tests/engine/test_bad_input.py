@@ -81,11 +81,6 @@ def panic(folder: Path) -> None:
     save_tokenizer(folder, tokenizer)
 
 
-def name_no_default_template(folder: Path) -> None:
-    """Some models come with several templates; then one has to be called the default."""
-    rewrite(folder / "tokenizer_config.json", chat_template=[{"name": "rag", "template": "{{ messages }}"}])
-
-
 MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
     "missing folder": (shutil.rmtree, ModelNotFound),
     "no config": (lambda folder: (folder / "config.json").unlink(), ModelHasNoConfig),
@@ -97,7 +92,6 @@ MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
     "unknown architecture": (lambda folder: edit_config(folder, model_type="nosuch"), ModelUnsupported),
     "architecture with a path": (lambda folder: edit_config(folder, model_type="../../evil"), ModelUnsupported),
     "wants to run code": (lambda folder: edit_config(folder, model_file="evil.py"), ModelRunsCode),
-    "templates without a default": (name_no_default_template, TokenizerBroken),
     "tokenizer is no JSON": (lambda folder: (folder / "tokenizer.json").write_text("{"), TokenizerBroken),
 }
 
