@@ -389,6 +389,7 @@ def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
     client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The step that was in flight is taken back: without its states there would be a gap once more."""
+    varied = replace(GREEDY, temperature=3.0, seed=5)  # lookup drafts text that repeats itself
     told, readings = 0, list[int]()
     begun_again = Context._begun_again
 
@@ -404,11 +405,11 @@ def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
             client.engine.set_draft(None if told == 2 else pair.drafter, lambda event: None)
 
     monkeypatch.setattr(Context, "_begun_again", counted)
-    reply = meddled(client, asked(FIRST, GREEDY, 40), meddle)
+    reply = meddled(client, asked(FIRST, varied, 80), meddle)
     assert len(readings) == 1
     assert readings[0] >= len(FIRST) - 1
     assert reply.rounds[-3].drafted
-    assert reply.tokens == client.run(asked(FIRST, GREEDY, 40, drafts=False)).finished.tokens
+    assert reply.tokens == client.run(asked(FIRST, varied, 80, drafts=False)).finished.tokens
 
 
 @pytest.mark.costly
