@@ -23,6 +23,7 @@ from typing import Any
 from engine.api.types import DrafterInfo, DrafterKind
 from engine.models.model_files import FileError, JsonObject, Tensor, entries, flag, object_at, positive, real, whole
 from engine.models.mtp_families import FAMILIES, family_of, own_name
+from engine.models.numbers import check_numbers
 
 MTP: DrafterKind = "mtp"
 _RAW_HEADS = ("mtp.", "mtp_layers.")
@@ -382,6 +383,7 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
     gemma = is_gemma(flat)
     if gemma:
         flat = of_full_layers(flat)
+        check_numbers(flat)
     rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
     heads = positive(flat, "num_attention_heads")
     width = positive(flat, "hidden_size")

@@ -100,7 +100,7 @@ def whole(config: Mapping[str, Any], key: str, default: int = 0) -> int:
     value = config.get(key)
     if value is None:
         return default
-    if type(value) is not int or not -1 <= value <= 2**31:
+    if type(value) is not int or not -1 <= value <= 2**30:
         raise FileError(f"config.json: {key} {str(value)[:40]}")
     return value
 

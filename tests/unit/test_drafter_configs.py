@@ -453,6 +453,7 @@ def test_a_chat_model_is_no_drafter(config: dict[str, Any]) -> None:
         {"draft_vocab_size": 151_937},
         {"dflash_config": {"target_layer_ids": [1, "9"], "mask_token_id": 5}},
         {"intermediate_size": None},
+        {"sliding_window": 2**31},
         {"dflash_config": {"mask_token_id": 5}, "num_target_layers": None},
         {"dflash_config": {"target_layer_ids": [1], "mask_token_id": 151_936}},
         {"dflash_config": {"target_layer_ids": [1]}},
@@ -465,6 +466,12 @@ def test_a_chat_model_is_no_drafter(config: dict[str, Any]) -> None:
 def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(FileError):
         drafter_config({**Z_LAB, **changes})
+
+
+@pytest.mark.parametrize("wide", [{"global_head_dim": 2**31}, {"per_layer_config": {"0": {"head_dim": 2**31}}}])
+def test_sizes_of_full_layers_have_the_limits_of_the_others(wide: dict[str, Any]) -> None:
+    with pytest.raises(FileError, match="head_dim"):
+        drafter_config(GEMMA4 | wide)
 
 
 @pytest.mark.parametrize(
