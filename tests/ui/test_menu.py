@@ -59,6 +59,9 @@ def test_the_edit_menu_opens_without_reading_what_was_copied(harness: AppHarness
         assert harness.window.menu.paste.isEnabled()
     assert copied.asked == 0
     QApplication.clipboard().clear()
+    harness.window.sidebar.search.setFocus()
+    harness.window.menu.menus["edit"].aboutToShow.emit()
+    assert not harness.window.menu.paste.isEnabled()
 
 
 def unconnected(harness: AppHarness) -> set[str]:

@@ -120,13 +120,14 @@ def can_act(name: str, field: QWidget | None) -> bool:
 def _can_act_in_line(name: str, field: QLineEdit) -> bool:
     writable = not field.isReadOnly()
     selected = field.hasSelectedText()
+    copied = QGuiApplication.clipboard().mimeData()  # None where nothing was copied yet
     return {
         "undo": writable and field.isUndoAvailable(),
         "redo": writable and field.isRedoAvailable(),
         "cut": writable and selected,
         "copy": selected,
         "select_all": bool(field.text()),
-    }.get(name, writable and QGuiApplication.clipboard().mimeData().hasText())
+    }.get(name, writable and bool(copied) and copied.hasText())
 
 
 def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:
