@@ -106,6 +106,7 @@ def answer(question: Question) -> Answer:
     drawing = Drawing(request, network, tokenizer)
     tokens: list[int] = []
     detokenizer = tokenizer.detokenizer
+    words = len(tokenizer.get_vocab())
     for token, _ in generate_step(
         mx.array(prompt),
         network,
@@ -117,7 +118,8 @@ def answer(question: Question) -> Answer:
         tokens.append(int(token))
         if token in tokenizer.eos_token_ids:
             break
-        detokenizer.add_token(int(token))
+        if token < words:  # mlx-lm writes "!" for padding
+            detokenizer.add_token(int(token))
     detokenizer.finalize()
     return Answer(tuple(tokens), detokenizer.text, tuple(prompt))
 
