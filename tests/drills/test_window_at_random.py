@@ -200,7 +200,8 @@ class Life:
         name = self._named(part)
         center = part.rect().center()
         event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, center, part.mapToGlobal(center))
-        if not isinstance(part, (QScrollBar, QAbstractSpinBox)):  # Qt waits in their menus
+        takers = (part, part.parentWidget())  # a spin box opens the menu of its line edit
+        if not any(isinstance(each, (QScrollBar, QAbstractSpinBox)) for each in takers):  # Qt waits in their menus
             QApplication.sendEvent(part, event)
         return f"menu of {name}"
 
