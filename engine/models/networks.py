@@ -98,6 +98,7 @@ _GROUPS = (16, 32, 64, 128)
 _BITS = (1, 2, 3, 4, 5, 6, 8)
 _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
+_SCALE_OF_CODES = ".weight_scale_inv"
 _NEW_PART = nn.Module.__init__.__code__
 MOST_ENDS = 1024
 MOST_NAMED = 2**14  # special tokens: transformers compares each with all before it
@@ -284,7 +285,9 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
 
 
 def _classes_that_check(config: JsonObject) -> tuple[type, type]:
-    """mlx-lm's classes, but the network checks how its tensors are packed, and drops an MTP head if mlx-lm keeps it."""
+    """mlx-lm's classes, but the network checks how its tensors are packed, reads FP8 with one scale a tensor, and drops
+    an MTP head if mlx-lm keeps it.
+    """
     network, arguments = checked_classes(config)
     is_head = head_to_leave_out(config)
     theirs = getattr(network, "sanitize", None)
@@ -292,12 +295,23 @@ def _classes_that_check(config: JsonObject) -> tuple[type, type]:
     def sanitize(self: Any, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         if is_head is not None:
             weights = {name: weight for name, weight in weights.items() if not is_head(name)}
+        weights = _of_codes(weights)
         if theirs is not None:
             weights = theirs(self, weights)
         _check_packings(self, weights)
         return weights
 
     return type(network.__name__, (network,), {"sanitize": sanitize, "__module__": network.__module__}), arguments
+
+
+def _of_codes(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+    """WORKAROUND: of FP8 with one scale a tensor mlx-lm's Ministral 3 multiplies the codes by the scale."""
+    scales = {name: weight for name, weight in weights.items() if name.endswith(_SCALE_OF_CODES) and weight.size == 1}
+    left = {name: weight for name, weight in weights.items() if name not in scales}
+    for name, scale in scales.items():
+        layer = name.removesuffix("_scale_inv")
+        left[layer] = mx.from_fp8(left[layer], mx.bfloat16) * scale.astype(mx.bfloat16)
+    return left
 
 
 def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
