@@ -62,6 +62,7 @@ _METHODS = {  # quantization methods: displayed name, and bits
     "fp8": ("FP8", 8.0),
     "bitnet": ("BitNet", 2.0),
 }
+_FLOATS = {"F32", "F16", "BF16"}
 _SENSES = {"vision_tower", "vision_model", "vision_embedder", "visual", "audio_tower", "embed_vision", "embed_audio"}
 _SENSES |= {"multi_modal_projector", "mm_projector", "vision_adapter", "vision_projection", "patch_merge_mlp"}
 _SEEING = {"muse_spark"}  # mlx-lm loads their vision part
@@ -105,7 +106,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         caches=cache_sizes(config) if drafter is None else None,
         about=about,
         sparse=any(_number(config, key) > 1 for key in EXPERTS),
-        idle_bytes=_idle_bytes(config, tensors),
+        loaded_bytes=weight_bytes - _idle_bytes(config, tensors) + _widened_bytes(tensors),
         quantization=_METHODS.get(_method(quantization), ("",))[0],
         sees=drafter is None and sight_refusal(config, tensors) is None,
         calls_tools=about.tools,
@@ -257,6 +258,13 @@ def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
     tower = tower_of(config) if sight_refusal(config, tensors) is None else None
     senses = {name: tensor for name, tensor in tensors.items() if _SENSES & set(name.split(".", 3)[:3])}
     return sum(tensor.end - tensor.begin for name, tensor in senses.items() if not tower_name(tower, name))
+
+
+def _widened_bytes(tensors: dict[str, Tensor]) -> int:
+    """Bytes by which weights grow that mlx-lm computes from 8 bits and their scales."""
+    scales = {name for name, tensor in tensors.items() if tensor.dtype in _FLOATS}
+    coded = (tensor for name, tensor in tensors.items() if f"{name}_scale_inv" in scales)
+    return sum(tensor.elements for tensor in coded if tensor.dtype == "F8_E4M3")
 
 
 def tower_bytes(folder: Path) -> int:

@@ -88,13 +88,25 @@ def test_eyes_and_ears_stay_on_the_disk(tmp_path: Path, prefix: str) -> None:
     tensors = {"language_model.model.norm.weight": ("F32", (64, 1024)), f"{prefix}a.weight": ("F32", (128, 1024))}
     config = {"model_type": "gemma3"}
     info = inspect_model(write_folder(tmp_path / "m", model_files(config, tensors)))
-    assert info.idle_bytes == 128 * 1024 * 4
+    assert info.weight_bytes - info.loaded_bytes == 128 * 1024 * 4
     blind = inspect_model(
         write_folder(tmp_path / "blind", model_files(config, {"language_model.model.norm.weight": ("F32", (64, 1024))}))
     )
     assert info.weight_bytes > 2 * blind.weight_bytes
     needed = memory_fit(info, 1024, 2**34).needed_bytes, memory_fit(blind, 1024, 2**34).needed_bytes
     assert needed[0] == pytest.approx(needed[1], abs=1024)  # headers apart
+
+
+def test_codes_that_mlx_lm_takes_apart_count_as_half_precision(tmp_path: Path) -> None:
+    """FP8 with scales is computed in 16 bits; FP8 that MLX has packed itself has scales of other types."""
+    name = "model.layers.0.mlp.up_proj.weight"
+    sizes = []
+    for scale, apart in (("BF16", True), ("U8", False)):
+        tensors = {name: ("F8_E4M3", (256, 128)), f"{name}_scale_inv": (scale, (2, 1))}
+        info = inspect_model(write_folder(tmp_path / scale, model_files(tensors=tensors)))
+        assert info.loaded_bytes == info.weight_bytes + apart * 256 * 128
+        sizes.append(memory_fit(info, 1024, 2**34).needed_bytes)
+    assert sizes[0] > sizes[1] + 256 * 128
 
 
 @pytest.mark.parametrize(
