@@ -62,7 +62,7 @@ from engine.hub.staging import (
 )
 from engine.hub.stop import LEAST_BYTES_PER_S, HubPatience, Retries, StopKind, Stopped, StopSignal, Throttle
 from engine.hub.writer import OnBytes, Slot, fetch_file, is_right, part_path
-from engine.models.inspect import check_config, read_config
+from engine.models.inspect import check_small_files
 from engine.models.model_files import MIB
 from engine.models.names import is_commit
 
@@ -436,7 +436,7 @@ class Download:
 
     def _check_config(self) -> None:
         try:
-            check_config(str(self.target), read_config(self._folder))
+            check_small_files(self._folder, str(self.target))
         except ModelDamaged as error:
             raise FileUnusable(self.repository, "config.json", detail=error.detail) from error
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -49,6 +51,8 @@ from engine.models.vision_config import sight_refusal, tower_name, tower_of
 from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
+_INDEX = "model.safetensors.index.json"
+_OF_BITSANDBYTES = (".absmax", ".SCB")
 MAX_SHARDS = 1024
 _SAMPLE_BYTES = 4096
 DEFAULT_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
@@ -77,6 +81,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
     try:
         files = _weight_files(path)
         tensors = _tensors(path, files)
+        _check_names(str(path), tensors)
         weight_bytes = sum(file.stat().st_size for file in files)
         context = _context_tokens(path, config)
         drafter = _usable_drafter(path, config, tensors)
@@ -163,8 +168,15 @@ def _without_config(folder: Path) -> ModelError:
     return ModelHasNoWeights(str(folder)) if any(folder.glob("*.gguf")) else ModelNotFound(str(folder))
 
 
+def check_small_files(folder: Path, model: str) -> None:
+    """Checks that the hub client runs before it downloads gigabytes. `model`: the folder in errors."""
+    check_config(model, read_config(folder))
+    with suppress(FileError):  # which is found with the weights
+        _check_names(model, _indexed(folder))
+
+
 def check_config(folder: str, config: JsonObject) -> None:
-    """Checks of config.json alone, which the hub client runs before it downloads gigabytes."""
+    """Checks of config.json alone."""
     if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm has its own code for known types
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
@@ -178,6 +190,17 @@ def check_config(folder: str, config: JsonObject) -> None:
         check_numbers(config)
     except FileError as error:
         raise ModelDamaged(folder, str(error)) from error
+
+
+def _check_names(folder: str, tensors: Iterable[str]) -> None:
+    if any(name.endswith(_OF_BITSANDBYTES) for name in tensors):
+        raise ModelUnsupported(folder, "", "bitsandbytes")
+
+
+def foreign_packing(folder: Path) -> str:
+    """The method by which another library than MLX has packed the weights, as config.json says; "": none."""
+    config = read_config(folder)
+    return "" if object_at(config, "quantization") else str(_quantization(config).get("quant_method") or "")[:100]
 
 
 def weight_tensors(folder: Path) -> int:
@@ -212,12 +235,16 @@ def _expected_shards(names: set[str]) -> set[str]:
 
 def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
     by_file = {file.name: read_header(file) for file in files}
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        for name, file in object_at(read_object(index, INDEX_LIMIT_BYTES), "weight_map").items():
-            if not isinstance(file, str) or name not in by_file.get(file, {}):
-                raise FileError(f"{index.name}: {name[:100]} is not in {str(file)[:100]}")
+    for name, file in _indexed(folder).items():
+        if not isinstance(file, str) or name not in by_file.get(file, {}):
+            raise FileError(f"{_INDEX}: {name[:100]} is not in {str(file)[:100]}")
     return {name: tensor for tensors in by_file.values() for name, tensor in tensors.items()}
+
+
+def _indexed(folder: Path) -> JsonObject:
+    """The file of each tensor, as the index says; {} without one. Raises FileError."""
+    index = folder / _INDEX
+    return object_at(read_object(index, INDEX_LIMIT_BYTES), "weight_map") if index.is_file() else {}
 
 
 def content_digest(folder: Path) -> str:

@@ -42,7 +42,7 @@ from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker, eight_bits_of, wide_layers
 from engine.models.access import NoAccess
 from engine.models.fit import LEAST_CONTEXT_TOKENS
-from engine.models.inspect import WEIGHTS, inspect_model, tower_bytes, weight_tensors
+from engine.models.inspect import WEIGHTS, foreign_packing, inspect_model, tower_bytes, weight_tensors
 from engine.models.memory import MemoryNeed, available_bytes, memory_need, most_bytes
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
@@ -267,9 +267,14 @@ class _Literal(PosixPath):
 def _build_network(path: Path) -> Any:
     """The network, with its weights not loaded yet."""
     check_groups(object_in(path / "hf_quant_config.json", CONFIG_LIMIT_BYTES))
-    network, _ = mlx_utils.load_model(
-        _Literal(path), lazy=True, get_model_classes=_classes_that_check, trust_remote_code=False
-    )
+    try:
+        network, _ = mlx_utils.load_model(
+            _Literal(path), lazy=True, get_model_classes=_classes_that_check, trust_remote_code=False
+        )
+    except (KeyError, ValueError) as error:
+        if packing := foreign_packing(path):
+            raise ModelUnsupported(str(path), "", packing) from error
+        raise
     if widens():
         network.set_dtype(mx.float32)
     network.eval()
@@ -315,12 +320,12 @@ def _of_codes(weights: dict[str, mx.array]) -> dict[str, mx.array]:
 
 
 def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
-    """Raises ValueError for more scales than numbers, which mlx-lm would take for groups of 0 (see `check_groups`)."""
+    """Raises FileError for more scales than numbers, which mlx-lm would take for groups of 0 (see `check_groups`)."""
     for name, module in network.named_modules():
         scales = weights.get(f"{name}.scales")
         groups_at = 0 if f"{name}.qweight" in weights else -1  # AWQ and GPTQ are turned round afterwards
         if scales is not None and hasattr(module, "to_quantized") and scales.shape[groups_at] > module.weight.shape[-1]:
-            raise ValueError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
+            raise FileError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
 
 
 def packing_of(name: str, width: int, weight: mx.array, scales: mx.array, biases: mx.array | None) -> dict[str, Any]:

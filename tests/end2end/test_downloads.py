@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import random
@@ -296,9 +297,15 @@ def test_unsuitable_repositories_are_refused_before_their_weights(
 ) -> None:
     hub.add("org/code", model_files({"model_file": "evil.py"}))
     hub.add("org/strange", model_files({"model_type": "not-a-model"}))
+    weights = {"model.layers.0.mlp.up_proj.weight.absmax": "model.safetensors"}
+    index = {"model.safetensors.index.json": json.dumps({"weight_map": weights}).encode()}
+    hub.add("org/bnb-4bit", model_files() | index)
     hub.add("org/gguf", {"config.json": b"{}", "model.gguf": b"GGUF", "old/pytorch_model.bin": b""})
     assert isinstance(refusal(store, recorder, "org/code"), ModelRunsCode)
     assert isinstance(refusal(store, recorder, "org/strange"), ModelUnsupported)
+    packed = refusal(store, recorder, "org/bnb-4bit")
+    assert isinstance(packed, ModelUnsupported)
+    assert packed.packing == "bitsandbytes"
     nothing = refusal(store, recorder, "org/gguf")
     assert isinstance(nothing, NothingToInstall)
     assert nothing.formats == ("gguf", "bin")

@@ -12,7 +12,7 @@ import pytest
 from mlx.utils import tree_flatten
 from mlx_lm.models import ministral3
 
-from engine import ModelDamaged
+from engine import ModelDamaged, ModelUnsupported
 from engine.models.model_files import read_header
 from tests.families.configs import config as family_config
 from tests.helpers.loading import load_model
@@ -94,6 +94,20 @@ def test_layers_packed_by_columns_have_a_row_of_scales_a_group(method: str, tmp_
 def test_more_rows_of_scales_than_inputs_are_damage_there(tmp_path: Path) -> None:
     with pytest.raises(ModelDamaged, match=r"scales .*of a width of 64"):
         load_model(packed_by_columns(tmp_path, "awq", groups=128)[0])
+
+
+@pytest.mark.parametrize(("method", "part"), [("fp8", "weight_scale_inv"), ("compressed-tensors", "weight_scale")])
+def test_weights_packed_as_mlx_lm_does_not_read_them_are_no_damage(method: str, part: str, tmp_path: Path) -> None:
+    config = qwen3_config()
+    folder = save(build(config), config | {"quantization_config": {"quant_method": method}}, tmp_path / "m")
+    weights = mx.load(str(folder / "model.safetensors"))
+    assert isinstance(weights, dict)
+    weights |= {f"{_STEM}.weight": mx.zeros((128, 64), mx.uint8), f"{_STEM}.{part}": mx.ones((2, 1))}
+    mx.eval(weights)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "pt"})
+    with pytest.raises(ModelUnsupported) as refused:
+        load_model(folder)
+    assert refused.value.packing == method
 
 
 _FP8 = {"quantization_config": {"quant_method": "fp8", "activation_scheme": "static", "weight_block_size": None}}

@@ -14,6 +14,7 @@ from engine import (
     DraftIsMain,
     DraftVocabularyDiffers,
     ModelInfo,
+    ModelUnsupported,
     draft_problem,
     inspect_model,
     may_share_tokens,
@@ -95,6 +96,14 @@ def test_eyes_and_ears_stay_on_the_disk(tmp_path: Path, prefix: str) -> None:
     assert info.weight_bytes > 2 * blind.weight_bytes
     needed = memory_fit(info, 1024, 2**34).needed_bytes, memory_fit(blind, 1024, 2**34).needed_bytes
     assert needed[0] == pytest.approx(needed[1], abs=1024)  # headers apart
+
+
+def test_weights_of_bitsandbytes_are_known_by_their_names(tmp_path: Path) -> None:
+    name = "model.layers.0.mlp.up_proj.weight"
+    tensors = {name: ("U8", (64, 1)), f"{name}.absmax": ("U8", (2,)), f"{name}.quant_map": ("F32", (16,))}
+    with pytest.raises(ModelUnsupported) as refused:
+        inspect_model(write_folder(tmp_path / "m", model_files(tensors=tensors)))
+    assert refused.value.packing == "bitsandbytes"
 
 
 def test_codes_that_mlx_lm_takes_apart_count_as_half_precision(tmp_path: Path) -> None:

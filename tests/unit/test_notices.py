@@ -132,6 +132,12 @@ def test_a_rank_that_says_itself_why_it_failed_is_not_said_to_be_silent(machine:
     assert "answers" not in sentences[RankEnd.FAILED]
 
 
+def test_weights_of_another_packing_have_a_way_on() -> None:
+    notice = notice_for(ModelUnsupported("/m/Some-1B", "qwen3", "bitsandbytes"))
+    assert "bitsandbytes" in notice.sentence
+    assert "mlx-community" in notice.hint
+
+
 def test_error_of_tomorrow_still_becomes_a_notice() -> None:
     @dataclasses.dataclass(eq=False)
     class NewError(EngineError):
