@@ -48,7 +48,7 @@ from engine.models.model_files import (
 )
 from engine.models.numbers import EXPERTS, check_numbers
 from engine.models.vision_config import sight_refusal, tower_name, tower_of
-from engine.models.vocabulary import Vocabulary, read_vocabulary
+from engine.models.vocabulary import Vocabulary, only_code_reads, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 _INDEX = "model.safetensors.index.json"
@@ -170,7 +170,10 @@ def _without_config(folder: Path) -> ModelError:
 
 def check_small_files(folder: Path, model: str) -> None:
     """Checks that the hub client runs before it downloads gigabytes. `model`: the folder in errors."""
-    check_config(model, read_config(folder))
+    config = read_config(folder)
+    check_config(model, config)
+    if drafter_kind(config) is None and only_code_reads(folder):
+        raise ModelRunsCode(model)
     with suppress(FileError):  # which is found with the weights
         _check_names(model, _indexed(folder))
 

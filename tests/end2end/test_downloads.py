@@ -296,12 +296,16 @@ def test_unsuitable_repositories_are_refused_before_their_weights(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     hub.add("org/code", model_files({"model_file": "evil.py"}))
+    of_code = model_files() | {"tiktoken.model": b"IQ== 0\n"}
+    del of_code["tokenizer.json"]
+    hub.add("org/tiktoken", of_code)
     hub.add("org/strange", model_files({"model_type": "not-a-model"}))
     weights = {"model.layers.0.mlp.up_proj.weight.absmax": "model.safetensors"}
     index = {"model.safetensors.index.json": json.dumps({"weight_map": weights}).encode()}
     hub.add("org/bnb-4bit", model_files() | index)
     hub.add("org/gguf", {"config.json": b"{}", "model.gguf": b"GGUF", "old/pytorch_model.bin": b""})
     assert isinstance(refusal(store, recorder, "org/code"), ModelRunsCode)
+    assert isinstance(refusal(store, recorder, "org/tiktoken"), ModelRunsCode)
     assert isinstance(refusal(store, recorder, "org/strange"), ModelUnsupported)
     packed = refusal(store, recorder, "org/bnb-4bit")
     assert isinstance(packed, ModelUnsupported)

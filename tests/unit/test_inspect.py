@@ -14,6 +14,7 @@ from engine import (
     DraftIsMain,
     DraftVocabularyDiffers,
     ModelInfo,
+    ModelRunsCode,
     ModelUnsupported,
     draft_problem,
     inspect_model,
@@ -104,6 +105,15 @@ def test_weights_of_bitsandbytes_are_known_by_their_names(tmp_path: Path) -> Non
     with pytest.raises(ModelUnsupported) as refused:
         inspect_model(write_folder(tmp_path / "m", model_files(tensors=tensors)))
     assert refused.value.packing == "bitsandbytes"
+
+
+@pytest.mark.parametrize("name", ["tiktoken.model", "hy.tiktoken"])
+def test_a_tokenizer_that_only_its_own_code_reads_is_refused(tmp_path: Path, name: str) -> None:
+    files = model_files() | {name: b"IQ== 0\n"}
+    assert inspect_model(write_folder(tmp_path / "both", files)).vocabulary_tokens
+    del files["tokenizer.json"]
+    with pytest.raises(ModelRunsCode):
+        inspect_model(write_folder(tmp_path / "m", files))
 
 
 def test_codes_that_mlx_lm_takes_apart_count_as_half_precision(tmp_path: Path) -> None:
