@@ -274,7 +274,18 @@ def test_another_conversion_of_a_model_is_listed_as_the_one_that_is_known(catalo
     assert catalog.listed_as("somebody/Qwen3-8B-6bit").startswith("mlx-community/Qwen3-8B-")
     assert catalog.listed_as("mlx-community/Qwen3-8B-8bit") == "mlx-community/Qwen3-8B-8bit"
     assert catalog.listed_as("somebody/Qwen3-9B-6bit") == "somebody/Qwen3-9B-6bit"
+    assert catalog.listed_as("somebody/Qwen3-8B-Instruct-2507-4bit").startswith("somebody/")
     assert catalog.drafts_for(catalog.listed_as("somebody/Qwen3-8B-6bit"))
+
+
+@pytest.mark.parametrize(
+    "ending",
+    ["4bit-DWQ", "4bit-DWQ-053125", "4bit-DWQ-2510", "4bit-dwq-v2", "OptiQ-4bit", "UD-MLX-4bit", "AWQ", "mixed-4-6bit"],
+)
+def test_a_conversion_that_was_improved_is_one_of_its_model(catalog: Catalog, ending: str) -> None:
+    assert catalog.listed_as(f"somebody/Qwen3-14B-{ending}").startswith("mlx-community/Qwen3-14B-")
+    main = replace(catalog.models[0].info(), name=f"Qwen3-14B-{ending}")
+    assert is_made_for(main, replace(catalog.drafts[0].info(), name="Qwen3-14B_eagle3"))
 
 
 def test_of_a_model_made_of_experts_a_step_takes_only_those_that_a_token_needs(catalog: Catalog) -> None:
