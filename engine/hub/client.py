@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, suppress
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from engine.api.errors import (
     AccessDenied,
@@ -88,7 +88,7 @@ class HubClient:
         A mirror may return an address of the hub that it mirrors; the path is asked for at the mirror.
         """
         answer, following = self._json(self._http.url(path))
-        return answer, _path_of(following)
+        return answer, self._path_of(following)
 
     def ask_list(self, path: str) -> tuple[list[object], str | None]:
         """The same of a hub that may have no such list. Raises HubCannotSearch."""
@@ -98,7 +98,12 @@ class HubClient:
             raise HubCannotSearch(self.repository, self.endpoint) from error
         if not isinstance(answer, list):
             raise HubCannotSearch(self.repository, self.endpoint)
-        return answer, _path_of(following)
+        return answer, self._path_of(following)
+
+    def _path_of(self, url: httpx2.URL | None) -> str | None:
+        """Below the endpoint, which may have a path of its own."""
+        own = urlsplit(self.endpoint).path.strip("/")
+        return None if url is None else url.raw_path.decode("ascii").lstrip("/").removeprefix(f"{own}/")
 
     @property
     def _names(self) -> tuple[str, str]:
@@ -187,10 +192,6 @@ def from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
         with suppress(HubUnreachable, HubCannotSearch):
             return ask(hub)
     return ask(places[-1])
-
-
-def _path_of(url: httpx2.URL | None) -> str | None:
-    return None if url is None else url.raw_path.decode("ascii").lstrip("/")
 
 
 class JsonQuestion:
