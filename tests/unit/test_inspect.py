@@ -116,6 +116,13 @@ def test_a_tokenizer_that_only_its_own_code_reads_is_refused(tmp_path: Path, nam
         inspect_model(write_folder(tmp_path / "m", files))
 
 
+def test_an_index_may_name_files_that_mlx_lm_does_not_read(tmp_path: Path) -> None:
+    """Such as a head beside the model, which is not downloaded either."""
+    weights = dict.fromkeys(TENSORS, "model.safetensors") | {"mtp.fc.weight": "mtp.safetensors"}
+    index = {"model.safetensors.index.json": json.dumps({"weight_map": weights}).encode()}
+    assert inspect_model(write_folder(tmp_path / "m", model_files() | index)).parameters
+
+
 def test_codes_that_mlx_lm_takes_apart_count_as_half_precision(tmp_path: Path) -> None:
     """FP8 with scales is computed in 16 bits; FP8 that MLX has packed itself has scales of other types."""
     name = "model.layers.0.mlp.up_proj.weight"
