@@ -15,6 +15,7 @@ from app.bridge import EngineBridge
 from app.settings import Settings
 from app.view_models.downloads import DownloadEntry, DownloadState
 from engine import (
+    NEWEST,
     PUBLIC_HUB,
     AccessDenied,
     DownloadFailed,
@@ -31,7 +32,6 @@ from engine import (
     ModelLibrary,
 )
 
-NEWEST = "main"  # the default revision
 _RUNNING = (DownloadState.WAITING, DownloadState.RUNNING)
 _DownloadEvent = DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed
 

@@ -91,8 +91,12 @@ def check_repository(repository: str) -> None:
 
 
 def check_revision(repository: str, revision: str) -> None:
-    if not _REVISION.fullmatch(revision) or ".." in revision:
+    if not is_revision(revision):
         raise RepositoryNotFound(repository)
+
+
+def is_revision(name: object) -> bool:
+    return isinstance(name, str) and _REVISION.fullmatch(name) is not None and ".." not in name
 
 
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:

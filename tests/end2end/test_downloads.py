@@ -408,6 +408,23 @@ def test_another_revision_is_installed_as_it_is_though_a_first_was_begun(
     assert installed(tmp_path) == other
 
 
+def test_a_branch_that_was_begun_goes_on_as_that_branch(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """After a start the app knows only the repository, and the commit may no longer be on the hub."""
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
+    hub.branches[REPO, "other"] = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\2")}
+    download = store.install(REPO, "other")
+    wait_for_bytes(recorder, 1_000_000)
+    store.pause(download)
+    recorder.wait_for(DownloadStopped, download)
+    hub.commits.clear()
+    newest = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\3")}
+    hub.branches[REPO, "other"] = newest
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+    assert installed(tmp_path) == newest
+
+
 def test_a_try_that_reaches_no_hub_still_knows_how_large_the_download_is(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:

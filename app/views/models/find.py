@@ -10,7 +10,6 @@ from PySide6.QtCore import QCoreApplication, QLocale, QRect, QSize, Qt, QTimer, 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.controllers.downloads import NEWEST
 from app.controllers.models import ModelController
 from app.theme import COLUMN_PX, Theme
 from app.view_models.downloads import DownloadState, repository_in, revision_in
@@ -43,6 +42,7 @@ from app.words.hub import bits_text, hub_line, hub_record
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for, reason_text
 from app.words.pairs import partner_details, partner_text
+from engine import NEWEST
 
 _PAUSE_MS = 250  # after the last key
 _FILES_SHOWN = 60
