@@ -154,6 +154,7 @@ def test_only_files_that_a_model_needs_are_fetched(
         Fault(times=3, cut_after=700_000),
         Fault(times=2, cut_after=700_000, ignore_range=True),
         Fault(times=2, status=503),
+        Fault(times=2, status=522),
         Fault(times=1, status=429),
         Fault(chunked=True),
         Fault(headers={"ETag": '"../../../outside"', "X-Linked-Etag": "../../../outside"}),
