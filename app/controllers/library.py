@@ -18,7 +18,6 @@ from app.view_models.installed_list import ModelOffer, PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.words.pairs import PairGain
 from engine import (
-    NEWEST,
     Catalog,
     DeleteFailed,
     Event,
@@ -203,7 +202,7 @@ class LibraryController(QObject):
         if repository := self.repository(folder):
             revision = self.upkeep(folder).revision
             self._set_upkeep(folder, Upkeep())
-            self._install(repository, revision or NEWEST)
+            self._install(repository, revision)
 
     def on_installed(self, _repository: str, folder: str) -> None:
         """Drop results about the former files."""

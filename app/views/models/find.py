@@ -42,7 +42,6 @@ from app.words.hub import bits_text, hub_line, hub_record
 from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for, reason_text
 from app.words.pairs import partner_details, partner_text
-from engine import NEWEST
 
 _PAUSE_MS = 250  # after the last key
 _FILES_SHOWN = 60
@@ -289,7 +288,7 @@ class InstallCard(Translated, Card):
         text = self.repository.text()
         if repository := repository_in(text):
             self._installing = repository
-            self._downloads.install(repository, revision_in(text) or NEWEST)
+            self._downloads.install(repository, revision_in(text))
             self.repository.clear()
 
     def _show_state(self) -> None:
