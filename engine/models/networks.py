@@ -59,6 +59,7 @@ from engine.models.model_files import (
     start_of,
 )
 from engine.models.mtp_families import head_to_leave_out
+from engine.models.newer_configs import add_older_entries
 from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
 from engine.models.template_files import MORE_TEMPLATES
 from engine.models.vision_config import VisionConfig, encoding_bytes
@@ -283,31 +284,11 @@ def _build_network(path: Path) -> Any:
 
 def checked_classes(config: JsonObject) -> tuple[type, type]:
     """mlx-lm's classes for a config whose numbers are checked. Adds to it what they need."""
-    for part in (config, object_at(config, "text_config")):
-        _add_older_entries(part)
+    add_older_entries(config)
     network, arguments = mlx_utils._get_classes(config)  # noqa: SLF001  the default of the parameter
     check_read_numbers(config, inspect.signature(arguments).parameters)
     check_groups(config)
     return network, arguments
-
-
-def _add_older_entries(config: JsonObject) -> None:
-    """WORKAROUND: transformers 5 writes the rotation into `rope_parameters`. Most families of mlx-lm (0.32) do not read
-    that: some fail, and others take another rotation, without a word.
-    """
-    rope = object_at(config, "rope_parameters")
-    full = object_at(rope, "full_attention") or rope  # some have one for each kind of layer
-    kind = full.get("rope_type", "default")
-    older = {
-        "rope_theta": full.get("rope_theta"),
-        "rope_local_base_freq": object_at(rope, "sliding_attention").get("rope_theta"),
-        "partial_rotary_factor": full.get("partial_rotary_factor"),
-        "rope_scaling": None if kind == "default" else {**full, "type": kind},
-        "num_experts": config.get("num_local_experts"),
-    }
-    if rope:
-        config.setdefault("rope_scaling", None)
-        config |= {name: value for name, value in older.items() if value is not None and config.get(name) is None}
 
 
 def _classes_that_check(config: JsonObject) -> tuple[type, type]:

@@ -9,6 +9,7 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
+from engine.models.cache_sizes import cache_sizes
 from tests.families.configs import config
 from tests.families.harness import PROMPT, build
 from tests.helpers.loading import load_model
@@ -39,6 +40,10 @@ _CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # by family: as it
         {"rope_theta": _FAST, "partial_rotary_factor": 0.25},
         {"rope_parameters": {"rope_type": "default", "rope_theta": _FAST, "partial_rotary_factor": 0.25}},
     ),
+    "gemma4_text": (
+        {"attention_k_eq_v": True, "global_head_dim": 16, "num_global_key_value_heads": 1},
+        {"attention_k_eq_v": True, "per_layer_config": {"01": {"head_dim": 16, "num_key_value_heads": 1}}},
+    ),
     "gemma3_text": (
         {"rope_theta": _FAST, "rope_local_base_freq": 55.0, "rope_scaling": {"rope_type": "linear", "factor": 8.0}},
         {
@@ -55,8 +60,9 @@ _CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # by family: as it
 def test_a_config_of_transformers_5_means_what_it_did_before(family: str, tmp_path: Path) -> None:
     before, now = _CASES[family]
     network = build(family, vocab_size=VOCABULARY, **before)
-    written = {name: value for name, value in config(family).items() if name not in before}
+    written = {name: value for name, value in config(family).items() if name not in ("rope_scaling", *before)}
     folder = save(network, written | {"vocab_size": VOCABULARY} | now, tmp_path / "m")
+    assert cache_sizes(json.loads((folder / "config.json").read_text())) == cache_sizes(written | before)
     tokens = mx.array([PROMPT])
     assert bool(mx.array_equal(load_model(folder).network(tokens), network(tokens)))
 
