@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _ENDINGS = re.compile(
-    r"(?:[-_.](?:mlx|mxfp4|nvfp4|bf16|fp16|fp8|instruct|it|chat|hf|speculator|gs\d+|qat|\d(?:\.\d+)?-?bit|q\d"
+    r"(?:[-_.](?:mlx|mxfp\d|nvfp\d|bf16|fp(?:8|16|32)|instruct|it|chat|hf|speculator|gs\d+|qat|\d(?:\.\d+)?-?bit|q\d"
     r"|awq|gptq|optiq|ud|mixed[-_]\d|dwq(?:[-_](?:v\d|\d{4,8}))?))+$",
     re.IGNORECASE,
 )

@@ -280,7 +280,18 @@ def test_another_conversion_of_a_model_is_listed_as_the_one_that_is_known(catalo
 
 @pytest.mark.parametrize(
     "ending",
-    ["4bit-DWQ", "4bit-DWQ-053125", "4bit-DWQ-2510", "4bit-dwq-v2", "OptiQ-4bit", "UD-MLX-4bit", "AWQ", "mixed-4-6bit"],
+    [
+        "4bit-DWQ",
+        "4bit-DWQ-053125",
+        "4bit-DWQ-2510",
+        "4bit-dwq-v2",
+        "OptiQ-4bit",
+        "UD-MLX-4bit",
+        "AWQ",
+        "mixed-4-6bit",
+        "mxfp8",
+        "fp32",
+    ],
 )
 def test_a_conversion_that_was_improved_is_one_of_its_model(catalog: Catalog, ending: str) -> None:
     assert catalog.listed_as(f"somebody/Qwen3-14B-{ending}").startswith("mlx-community/Qwen3-14B-")
