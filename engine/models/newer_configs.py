@@ -8,7 +8,7 @@ from engine.models.model_files import JsonObject, object_at
 
 
 def add_older_entries(config: JsonObject) -> None:
-    """Changes `config`; entries that it has stay."""
+    """WORKAROUND: changes `config`; entries that it has stay."""
     for part in (config, object_at(config, "text_config")):
         part |= {name: value for name, value in _older(part).items() if value is not None and part.get(name) is None}
         if "rope_parameters" in part:
