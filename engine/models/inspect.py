@@ -31,7 +31,7 @@ from engine.models.cache_sizes import cache_sizes
 from engine.models.drafter_kinds import drafter_config, drafter_kind, is_drafter_folder, unmet_need
 from engine.models.drafter_tensors import gated, unplaced
 from engine.models.drafters import DrafterConfig, own_drafter_config
-from engine.models.families import family_for, is_known
+from engine.models.families import READ_FP8, SAME_AS, family_for, is_known
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
@@ -54,6 +54,8 @@ from engine.models.vocabulary import Vocabulary, only_code_reads, read_vocabular
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 _INDEX = "model.safetensors.index.json"
 _OF_BITSANDBYTES = (".absmax", ".SCB")
+_SCALES = ".weight_scale_inv"
+_MXFP8_BLOCK = [32, 32]
 MAX_SHARDS = 1024
 _SAMPLE_BYTES = 4096
 DEFAULT_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
@@ -82,7 +84,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
     try:
         files = _weight_files(path)
         tensors = _tensors(path, files)
-        _check_names(str(path), tensors)
+        _check_packing(str(path), config, tensors)
         weight_bytes = sum(file.stat().st_size for file in files)
         context = _context_tokens(path, config)
         drafter = _usable_drafter(path, config, tensors)
@@ -176,7 +178,7 @@ def check_small_files(folder: Path, model: str) -> None:
     if drafter_kind(config) is None and only_code_reads(folder):
         raise ModelRunsCode(model)
     with suppress(FileError):  # which is found with the weights
-        _check_names(model, _indexed(folder))
+        _check_packing(model, config, _indexed(folder))
 
 
 def check_config(folder: str, config: JsonObject) -> None:
@@ -196,9 +198,21 @@ def check_config(folder: str, config: JsonObject) -> None:
         raise ModelDamaged(folder, str(error)) from error
 
 
-def _check_names(folder: str, tensors: Iterable[str]) -> None:
-    if any(name.endswith(_OF_BITSANDBYTES) for name in tensors):
-        raise ModelUnsupported(folder, "", "bitsandbytes")
+def _check_packing(folder: str, config: JsonObject, tensors: Iterable[str]) -> None:
+    """By the tensors' names: a config may speak of weights as they were once."""
+    types = {str(part.get("model_type")) for part in (config, object_at(config, "text_config"))}
+    marks: dict[str, tuple[str, ...]] = {"bitsandbytes": _OF_BITSANDBYTES}
+    if _is_in_blocks(_quantization(config)) and not READ_FP8 & {SAME_AS.get(each, each) for each in types}:
+        marks["fp8"] = (_SCALES,)
+    for packing, endings in marks.items():
+        if any(name.endswith(endings) for name in tensors):
+            raise ModelUnsupported(folder, "", packing)
+
+
+def _is_in_blocks(quantization: JsonObject) -> bool:
+    """Whether weights are FP8 with a scale for each block, and not packed as MLX's MXFP8."""
+    block = quantization.get("weight_block_size")
+    return quantization.get("quant_method") == "fp8" and bool(block) and block != _MXFP8_BLOCK
 
 
 def foreign_packing(folder: Path) -> str:

@@ -304,13 +304,18 @@ def test_unsuitable_repositories_are_refused_before_their_weights(
     weights = {"model.layers.0.mlp.up_proj.weight.absmax": "model.safetensors"}
     index = {"model.safetensors.index.json": json.dumps({"weight_map": weights}).encode()}
     hub.add("org/bnb-4bit", model_files() | index)
+    coded = {"model.layers.0.mlp.up_proj.weight_scale_inv": "model.safetensors"}
+    in_blocks = {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+    index = {"model.safetensors.index.json": json.dumps({"weight_map": coded}).encode()}
+    hub.add("org/FP8", model_files(in_blocks) | index)
     hub.add("org/gguf", {"config.json": b"{}", "model.gguf": b"GGUF", "old/pytorch_model.bin": b""})
     assert isinstance(refusal(store, recorder, "org/code"), ModelRunsCode)
     assert isinstance(refusal(store, recorder, "org/tiktoken"), ModelRunsCode)
     assert isinstance(refusal(store, recorder, "org/strange"), ModelUnsupported)
-    packed = refusal(store, recorder, "org/bnb-4bit")
-    assert isinstance(packed, ModelUnsupported)
-    assert packed.packing == "bitsandbytes"
+    for name, packing in (("org/bnb-4bit", "bitsandbytes"), ("org/FP8", "fp8")):
+        packed = refusal(store, recorder, name)
+        assert isinstance(packed, ModelUnsupported)
+        assert packed.packing == packing
     nothing = refusal(store, recorder, "org/gguf")
     assert isinstance(nothing, NothingToInstall)
     assert nothing.formats == ("gguf", "bin")

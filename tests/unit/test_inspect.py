@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from engine import (
     memory_fit,
 )
 from engine.models.compatibility import token_map
-from engine.models.families import SAME_AS
+from engine.models.families import READ_FP8, SAME_AS
 from tests.helpers.fake_engine import model_info
 from tests.helpers.model_folders import TENSORS, TOKENS, model_files, safetensors, tokenizer, write_folder
 
@@ -121,6 +123,26 @@ def test_an_index_may_name_files_that_mlx_lm_does_not_read(tmp_path: Path) -> No
     weights = dict.fromkeys(TENSORS, "model.safetensors") | {"mtp.fc.weight": "mtp.safetensors"}
     index = {"model.safetensors.index.json": json.dumps({"weight_map": weights}).encode()}
     assert inspect_model(write_folder(tmp_path / "m", model_files() | index)).parameters
+
+
+@pytest.mark.parametrize(("model_type", "is_read"), [("qwen3", False), ("minimax_m2", True), ("glm_moe_dsa", True)])
+def test_fp8_in_blocks_is_refused_where_mlx_lm_does_not_read_it(tmp_path: Path, model_type: str, is_read: bool) -> None:
+    name = "model.layers.0.mlp.up_proj.weight"
+    tensors = {name: ("F8_E4M3", (256, 128)), f"{name}_scale_inv": ("F32", (2, 1))}
+    packed = {"quant_method": "fp8", "weight_block_size": [128, 128]}
+    files = model_files({"model_type": model_type, "quantization_config": packed}, tensors)
+    with nullcontext() if is_read else pytest.raises(ModelUnsupported, match="fp8"):
+        inspect_model(write_folder(tmp_path / "m", files))
+
+
+def test_the_families_that_read_fp8_are_those_whose_code_does() -> None:
+    spec = find_spec("mlx_lm")
+    assert spec is not None
+    folder = Path(next(iter(spec.submodule_search_locations or ()))) / "models"
+    said = {path.stem for path in folder.glob("*.py") if "weight_scale_inv" in path.read_text()}
+    assert said <= READ_FP8
+    for family in READ_FP8 - said:  # by the code of another one
+        assert any(f"from .{each} import Model" in (folder / f"{family}.py").read_text() for each in said)
 
 
 def test_codes_that_mlx_lm_takes_apart_count_as_half_precision(tmp_path: Path) -> None:
