@@ -9,8 +9,8 @@ _ENDINGS = re.compile(
     r"|awq|gptq|optiq|ud|mixed[-_]\d|dwq(?:[-_](?:v\d|\d{4,8}))?))+$",
     re.IGNORECASE,
 )
-# A date that marks a later model of the same name: "instruct2507".
-_DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
+# A date that marks a later model of the same name: "2507".
+_DATED = re.compile(r"(?:thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
 _MAKERS = "meta-"  # omitted in names of drafters
@@ -42,4 +42,5 @@ def is_commit(value: object) -> bool:
 
 
 def _letters(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.casefold())
+    """Without "instruct", which is not always at the end."""
+    return re.sub(r"[\W_]|instruct", "", name.casefold())
