@@ -13,12 +13,12 @@ _ENDINGS = re.compile(
 _DATED = re.compile(r"(?:thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
-_MAKERS = "meta-"  # omitted in names of drafters
+_MAKERS = "meta-"  # which not all names of a model have
 
 
 def stem(name: str) -> str:
     """The common part of the conversions of one model: "qwen3-8b" of "Qwen3-8B-4bit"."""
-    return _ENDINGS.sub("", name).casefold()
+    return _ENDINGS.sub("", name).casefold().removeprefix(_MAKERS)
 
 
 def is_named_after(drafter: str, main: str) -> bool:
@@ -28,7 +28,7 @@ def is_named_after(drafter: str, main: str) -> bool:
     "Qwen3-4B-Instruct-2507-DFlash" after "Qwen3-4B", which are two models.
     """
     name = _letters(drafter)
-    wanted = _letters(stem(main).removeprefix(_MAKERS))
+    wanted = _letters(stem(main))
     start = name.find(wanted) if wanted else -1
     return start >= 0 and _DATED.match(name, start + len(wanted)) is None
 

@@ -275,6 +275,7 @@ def test_another_conversion_of_a_model_is_listed_as_the_one_that_is_known(catalo
     assert catalog.listed_as("mlx-community/Qwen3-8B-8bit") == "mlx-community/Qwen3-8B-8bit"
     assert catalog.listed_as("somebody/Qwen3-9B-6bit") == "somebody/Qwen3-9B-6bit"
     assert catalog.listed_as("somebody/Qwen3-8B-Instruct-2507-4bit").startswith("somebody/")
+    assert catalog.listed_as("somebody/Llama-3.1-8B-Instruct-6bit").startswith("mlx-community/Meta-Llama-3.1-8B-")
     assert catalog.drafts_for(catalog.listed_as("somebody/Qwen3-8B-6bit"))
 
 
