@@ -135,7 +135,9 @@ def test_limits(query: HubQuery, wanted: bool) -> None:
 
 def test_where_the_hub_says_no_size_the_name_does_and_what_has_none_is_not_said_to_fit() -> None:
     model = listed(safetensors=None)
-    assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_000_000_000, True)
+    assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_500_000_000, True)
+    whole = listed(id="org/Whole-8B-bf16", config={}, tags=[], safetensors=None)
+    assert whole.size_bytes == 16_000_000_000
     unknown = listed(id="org/name", safetensors=None)
     assert unknown.size_bytes == 0
     assert not is_wanted(unknown, HubQuery(most_bytes=10**12))
