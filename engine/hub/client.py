@@ -47,6 +47,7 @@ class HubClient:
         self, hub: Hub, about: str, stop: StopSignal, patience: HubPatience, retries: Retries | None = None
     ) -> None:
         self.repository = about
+        self.named = about  # as the hub writes the name of the repository, once it has listed its files
         self.endpoint = hub.endpoint
         self._stop = stop
         self._retries = retries or Retries(stop)
@@ -58,7 +59,11 @@ class HubClient:
 
     def list_files(self, revision: str) -> tuple[str, list[RemoteFile]]:
         """The commit of `revision`, and its files."""
-        info, _ = self.ask(f"api/models/{self._names[0]}/revision/{quote(revision, safe='')}")
+        repository, inside = self._names
+        info, _ = self.ask(f"api/models/{repository}/revision/{quote(revision, safe='')}")
+        name = info.get("id") if isinstance(info, dict) else None
+        if isinstance(name, str) and name.casefold() == repository.casefold():
+            self.named = f"{name}/{inside}" if inside else name
         commit = self.commit_of(info)
         return commit, choose_files(self.repository, self.entries(commit))
 

@@ -378,7 +378,7 @@ class Download:
             taken = {file.name for file in right if self._take_over(file, meter)}
             self._fetch(client, commit, [file for file in files if file.name not in taken], meter, shares)
         branch = branch_of(self.target) if is_commit(self.revision) else self.revision
-        write_manifest(self._folder, self.repository, commit, files, branch)
+        write_manifest(self._folder, client.named, commit, files, branch)
         publish(self._root, self.repository, {file.name for file in files})
         self.changed = True
 
