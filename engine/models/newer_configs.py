@@ -9,7 +9,10 @@ from engine.models.model_files import JsonObject, object_at
 
 def add_older_entries(config: JsonObject) -> None:
     """WORKAROUND: changes `config`; entries that it has stay."""
-    for part in (config, object_at(config, "text_config")):
+    text = object_at(config, "text_config")
+    if type(tied := config.get("tie_word_embeddings")) is bool:
+        text.setdefault("tie_word_embeddings", tied)
+    for part in (config, text):
         part |= {name: value for name, value in _older(part).items() if value is not None and part.get(name) is None}
         if "rope_parameters" in part:
             part.setdefault("rope_scaling", None)  # which some families must be given

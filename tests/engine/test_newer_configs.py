@@ -76,3 +76,14 @@ def test_a_model_around_another_has_its_rotation_in_the_inner_config(tmp_path: P
     assert "rope_theta" not in json.loads((folder / "config.json").read_text())["text_config"]
     tokens = mx.array([PROMPT])
     assert bool(mx.array_equal(load_model(folder).network(tokens), network(tokens)))
+
+
+def test_whether_a_model_within_another_has_a_head_of_its_own_is_said_outside(tmp_path: Path) -> None:
+    outer = config("qwen2_vl") | {"vocab_size": VOCABULARY, "tie_word_embeddings": False}
+    inner = outer["text_config"] | {"vocab_size": VOCABULARY, "tie_word_embeddings": False}
+    network = build("qwen2_vl", **outer | {"text_config": inner})
+    text = {name: value for name, value in inner.items() if name not in ("rope_scaling", "tie_word_embeddings")}
+    own = {name: outer[name] for name in ("model_type", "vocab_size", "tie_word_embeddings")}
+    folder = save(network, own | {"text_config": text}, tmp_path / "m")
+    tokens = mx.array([PROMPT])
+    assert bool(mx.array_equal(load_model(folder).network(tokens), network(tokens)))
