@@ -303,6 +303,8 @@ def _classes_that_check(config: JsonObject) -> tuple[type, type]:
         if is_head is not None:
             weights = {name: weight for name, weight in weights.items() if not is_head(name)}
         weights = _of_codes(weights)
+        if config["model_type"] == "gemma3n":
+            weights = _as_transformers_has_them(weights)
         if theirs is not None:
             weights = theirs(self, weights)
         _check_packings(self, weights)
@@ -319,6 +321,15 @@ def _of_codes(weights: dict[str, mx.array]) -> dict[str, mx.array]:
         layer = name.removesuffix("_scale_inv")
         left[layer] = mx.from_fp8(left[layer], mx.bfloat16) * scale.astype(mx.bfloat16)
     return left
+
+
+def _as_transformers_has_them(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+    """WORKAROUND: of Gemma 3n mlx-lm does not know the names in the conversions of mlx-vlm."""
+    before = "language_model.model."
+    if not any(name.startswith(before) for name in weights):
+        return weights
+    renamed = {name.replace(before, "language_model.", 1): weight for name, weight in weights.items()}
+    return {f"model.{name}": weight for name, weight in renamed.items()}
 
 
 def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:

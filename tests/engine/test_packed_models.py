@@ -15,9 +15,10 @@ from mlx_lm.models import ministral3
 from engine import ModelDamaged, ModelUnsupported
 from engine.models.model_files import read_header
 from tests.families.configs import config as family_config
+from tests.families.harness import build as build_family
 from tests.helpers.loading import load_model
 from tests.helpers.model_folders import with_header
-from tests.helpers.tiny_models import VOCABULARY, build, qwen3_config, rewrite, save
+from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, rewrite, save
 
 _STEM = "model.layers.0.mlp.up_proj"
 _PACKED = {"group_size": 64, "bits": 4}
@@ -137,6 +138,23 @@ def in_fp8(folder: Path) -> dict[str, mx.array]:
     body = file.read_bytes()[-max(tensor.end for tensor in read_header(file).values()) :]
     file.write_bytes(with_header(header, body))
     return {name: mx.from_fp8(codes, mx.bfloat16) * _SCALE for name, codes in coded.items()}
+
+
+def test_gemma_3n_of_mlx_vlm_has_names_of_its_own(tmp_path: Path) -> None:
+    """mlx-lm knows those of transformers."""
+    config = family_config("gemma3n")
+    for part in (config, config["text_config"]):
+        del part["rope_scaling"]  # which transformers warns of
+    network = build_family("gemma3n")
+    folder = save(network, config, tmp_path / "m", byte_tokenizer())
+    weights = dict(tree_flatten(network.parameters()))
+    names = {name: name.replace("model.language_model.", "language_model.model.") for name in weights}
+    assert all(name.startswith("model.language_model.") for name in weights)
+    theirs = {names[name]: weight for name, weight in weights.items()}
+    theirs |= {"vision_tower.patch.weight": mx.zeros((4, 4)), "embed_audio.norm.weight": mx.zeros((4,))}
+    mx.save_safetensors(str(folder / "model.safetensors"), theirs, {"format": "mlx"})
+    tokens = mx.array([[5, 8, 13]])
+    assert bool(mx.array_equal(load_model(folder).network(tokens), network(tokens)))
 
 
 @pytest.fixture
