@@ -37,6 +37,7 @@ from engine import (
     LibraryScanned,
     ModelRunsCode,
     ModelUnsupported,
+    ModelVerified,
     NothingToInstall,
     PageRead,
     RepositoryNotFound,
@@ -45,6 +46,7 @@ from engine import (
 from engine.hub import staging, writer
 from engine.hub.store import INSPECTED, VOCABULARIES
 from engine.hub.writer import _Part
+from engine.models.template_files import templates_in
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers import faulty_disk
 from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
@@ -454,6 +456,21 @@ def test_a_paused_download_can_be_cancelled_later(
     store.cancel(download)
     assert recorder.wait_for(DownloadStopped, download).kept_bytes == 0
     assert tree(tmp_path) == {}
+
+
+def test_templates_in_a_folder_of_their_own_come_along(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    more = {f"additional_chat_templates/{name}.jinja": name.encode() for name in ("tool_use", "rag")}
+    hub.repositories[REPO] |= more | {"additional_chat_templates/x.bin": b"", "other/x.jinja": b""}
+    folder = Path(install(store, recorder).folder)
+    assert {name: templates_in(folder).get(name) for name in ("tool_use", "rag")} == {
+        "tool_use": "tool_use",
+        "rag": "rag",
+    }
+    store.verify(folder)
+    assert not recorder.wait_for(ModelVerified).damaged
+    assert not list(folder.rglob("x.*"))
 
 
 def test_installing_twice_is_one_download(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
