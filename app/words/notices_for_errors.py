@@ -277,7 +277,7 @@ TABLE = (
         engine.TokenizerBroken,
         QT_TRANSLATE_NOOP("Messages", "Tokenizer broken"),
         QT_TRANSLATE_NOOP("Messages", "%1 has an unusable tokenizer."),
-        QT_TRANSLATE_NOOP("Messages", "Delete and reinstall it."),
+        QT_TRANSLATE_NOOP("Messages", "Verify it in Models. If it is intact, look for it at mlx-community."),
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),
