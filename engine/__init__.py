@@ -104,6 +104,7 @@ from engine.api.events import (
 from engine.api.files import open_plain, patiently, remove_unfinished, sync_file, sync_folder, write_atomically
 from engine.api.hub import (
     HUB_FAMILIES,
+    NEWEST,
     PUBLIC_HUB,
     FileProgress,
     HubAccess,

@@ -15,6 +15,7 @@ from app.bridge import EngineBridge
 from app.settings import Settings
 from app.view_models.downloads import DownloadEntry, DownloadState
 from engine import (
+    NEWEST,
     PUBLIC_HUB,
     AccessDenied,
     DownloadFailed,
@@ -31,7 +32,6 @@ from engine import (
     ModelLibrary,
 )
 
-NEWEST = "main"  # the default revision
 _RUNNING = (DownloadState.WAITING, DownloadState.RUNNING)
 _DownloadEvent = DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed
 
@@ -113,8 +113,9 @@ class DownloadController(QObject):
         """Whether a download of that revision is running or has yet to end."""
         return any(half.brings(repository, revision) for row in self._rows.values() for half in row.halves)
 
-    def install(self, repository: str, revision: str = NEWEST, *, draft_for: str = "") -> int:
-        return self._install((repository.strip(),), revision, draft_for=draft_for)
+    def install(self, repository: str, revision: str = "", *, draft_for: str = "") -> int:
+        """`revision` "": the newest."""
+        return self._install((repository.strip(),), revision or NEWEST, draft_for=draft_for)
 
     def install_pair(self, main: str, draft: str) -> int:
         """Download both halves as one row; an installed half is skipped. The pair is restored after a restart."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.downloads import NEWEST
 from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_gain, pair_offers
 from app.settings import Settings
 from app.storage.pair_records import PairRecords
@@ -203,7 +202,7 @@ class LibraryController(QObject):
         if repository := self.repository(folder):
             revision = self.upkeep(folder).revision
             self._set_upkeep(folder, Upkeep())
-            self._install(repository, revision or NEWEST)
+            self._install(repository, revision)
 
     def on_installed(self, _repository: str, folder: str) -> None:
         """Drop results about the former files."""
@@ -284,9 +283,9 @@ def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
             return Upkeep(UpkeepState.UNKNOWN)
         case ModelVerified(damaged=damaged, revision=revision):
             return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged, revision=revision)
-        case UpdateChecked(repository=repository, has_update=newer):
+        case UpdateChecked(repository=repository, has_update=newer, revision=revision):
             state = UpkeepState.OUTDATED if newer else UpkeepState.CURRENT
-            return Upkeep(state if repository else UpkeepState.UNKNOWN)
+            return Upkeep(state if repository else UpkeepState.UNKNOWN, revision=revision)
 
 
 class ModelSources(QObject):

@@ -40,7 +40,7 @@ class Upkeep:
     state: UpkeepState = UpkeepState.NONE
     share: float = 0.0  # of the files that were read
     files: tuple[str, ...] = ()
-    revision: str = ""  # that has the files as they were installed
+    revision: str = ""  # that has the files as they were installed, or newer ones
     error: EngineError | None = None
 
 

@@ -26,6 +26,8 @@ from engine import DeleteFailed, DeleteRefusal, DrafterExamined, EngineError
 Problem = EngineError | DeleteFailed | DrafterExamined | StorageProblem
 _MOST_NAMED = 4
 _ROUND = 1_000_000  # pixels that are named as the most
+# Of a config or tensors that mlx-lm does not know: the files themselves were looked at before.
+_OF_MLX = ("AttributeError: ", "IndexError: ", "KeyError: ", "TypeError: ", "ValueError: ")
 
 
 def _because(*reasons: Reason | DeleteRefusal) -> Callable[[Any], bool]:
@@ -193,6 +195,15 @@ TABLE = (
     ),
     NoticeRow(
         engine.ModelDamaged,
+        QT_TRANSLATE_NOOP("Messages", "Model not supported"),
+        QT_TRANSLATE_NOOP("Messages", "MLX cannot load %1."),
+        QT_TRANSLATE_NOOP("Messages", "Verify it in Models. If it is intact, look for it at mlx-community."),
+        NoticeAction.OPEN_MODELS,
+        values=("model",),
+        when=lambda error: error.detail.startswith(_OF_MLX),
+    ),
+    NoticeRow(
+        engine.ModelDamaged,
         QT_TRANSLATE_NOOP("Messages", "Model damaged"),
         QT_TRANSLATE_NOOP("Messages", "A file of %1 is damaged."),
         QT_TRANSLATE_NOOP("Messages", "Delete and reinstall it."),
@@ -213,6 +224,15 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Reinstall it, or choose another model."),
         NoticeAction.OPEN_MODELS,
         values=("model",),
+    ),
+    NoticeRow(
+        engine.ModelUnsupported,
+        QT_TRANSLATE_NOOP("Messages", "Model not supported"),
+        QT_TRANSLATE_NOOP("Messages", "MLX cannot read the weights of %1 (“%2”)."),
+        QT_TRANSLATE_NOOP("Messages", "Look for it at mlx-community."),
+        NoticeAction.OPEN_MODELS,
+        values=("model", "packing"),
+        when=lambda error: bool(error.packing),
     ),
     NoticeRow(
         engine.ModelUnsupported,
@@ -257,7 +277,7 @@ TABLE = (
         engine.TokenizerBroken,
         QT_TRANSLATE_NOOP("Messages", "Tokenizer broken"),
         QT_TRANSLATE_NOOP("Messages", "%1 has an unusable tokenizer."),
-        QT_TRANSLATE_NOOP("Messages", "Delete and reinstall it."),
+        QT_TRANSLATE_NOOP("Messages", "Verify it in Models. If it is intact, look for it at mlx-community."),
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),

@@ -54,9 +54,10 @@ class ModelChanged(ModelError):
 
 @dataclass(eq=False)
 class ModelUnsupported(ModelError):
-    """mlx-lm has no such architecture."""
+    """mlx-lm has no such architecture, or does not read weights that are packed in this way."""
 
     model_type: str
+    packing: str = ""  # the method, if that is why
 
 
 @dataclass(eq=False)

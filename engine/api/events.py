@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.api.errors import EngineError
-from engine.api.hub import FileProgress, HubModel, HubPage, Retry, SearchId
+from engine.api.hub import NEWEST, FileProgress, HubModel, HubPage, Retry, SearchId
 from engine.api.modes import ModeChoice
 from engine.api.pairs import PairCheck
 from engine.api.station import StationState
@@ -275,6 +275,7 @@ class UpdateChecked:
     repository: str
     has_update: bool = False
     error: EngineError | None = None  # why the hub was not asked, or did not answer
+    revision: str = NEWEST  # the branch or tag that it was installed from
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import NewType
 from engine.api.types import DrafterKind, ModelInfo
 
 PUBLIC_HUB = "https://huggingface.co"
+NEWEST = "main"  # the default branch of a repository
 SearchId = NewType("SearchId", int)
 # Values of `HubQuery.family`: the names of most models, the newest of a maker first.
 HUB_FAMILIES = (

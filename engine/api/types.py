@@ -394,7 +394,7 @@ class ModelInfo:
     caches: CacheSizes | None = None  # None: of a drafter, or not known
     about: ModelAbout = field(default_factory=ModelAbout)
     sparse: bool = False  # mixture of experts: a token uses only some of the weights
-    idle_bytes: int = 0  # of the weights: parts for pictures and sounds that are never loaded
+    loaded_bytes: int = 0  # of the weights in memory; 0: as many as in the files
     quantization: str = ""  # name of its method, if it has one: "MXFP4"
     sees: bool = False  # whether messages to it may have pictures
     calls_tools: bool = False  # whether requests to it may have tools; before it is loaded, by what its files say

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, suppress
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from engine.api.errors import (
     AccessDenied,
@@ -47,6 +47,7 @@ class HubClient:
         self, hub: Hub, about: str, stop: StopSignal, patience: HubPatience, retries: Retries | None = None
     ) -> None:
         self.repository = about
+        self.named = about  # as the hub writes the name of the repository, once it has listed its files
         self.endpoint = hub.endpoint
         self._stop = stop
         self._retries = retries or Retries(stop)
@@ -58,7 +59,11 @@ class HubClient:
 
     def list_files(self, revision: str) -> tuple[str, list[RemoteFile]]:
         """The commit of `revision`, and its files."""
-        info, _ = self.ask(f"api/models/{self._names[0]}/revision/{quote(revision, safe='')}")
+        repository, inside = self._names
+        info, _ = self.ask(f"api/models/{repository}/revision/{quote(revision, safe='')}")
+        name = info.get("id") if isinstance(info, dict) else None
+        if isinstance(name, str) and name.casefold() == repository.casefold():
+            self.named = f"{name}/{inside}" if inside else name
         commit = self.commit_of(info)
         return commit, choose_files(self.repository, self.entries(commit))
 
@@ -88,7 +93,7 @@ class HubClient:
         A mirror may return an address of the hub that it mirrors; the path is asked for at the mirror.
         """
         answer, following = self._json(self._http.url(path))
-        return answer, _path_of(following)
+        return answer, self._path_of(following)
 
     def ask_list(self, path: str) -> tuple[list[object], str | None]:
         """The same of a hub that may have no such list. Raises HubCannotSearch."""
@@ -98,7 +103,12 @@ class HubClient:
             raise HubCannotSearch(self.repository, self.endpoint) from error
         if not isinstance(answer, list):
             raise HubCannotSearch(self.repository, self.endpoint)
-        return answer, _path_of(following)
+        return answer, self._path_of(following)
+
+    def _path_of(self, url: httpx2.URL | None) -> str | None:
+        """Below the endpoint, which may have a path of its own."""
+        own = urlsplit(self.endpoint).path.strip("/")
+        return None if url is None else url.raw_path.decode("ascii").lstrip("/").removeprefix(f"{own}/")
 
     @property
     def _names(self) -> tuple[str, str]:
@@ -187,10 +197,6 @@ def from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
         with suppress(HubUnreachable, HubCannotSearch):
             return ask(hub)
     return ask(places[-1])
-
-
-def _path_of(url: httpx2.URL | None) -> str | None:
-    return None if url is None else url.raw_path.decode("ascii").lstrip("/")
 
 
 class JsonQuestion:

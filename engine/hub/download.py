@@ -45,7 +45,8 @@ from engine.hub.staging import (
     Busy,
     SpaceNeeded,
     alone_with,
-    begun_commit,
+    begun,
+    branch_of,
     keep_from_backups,
     keep_only,
     lists,
@@ -62,7 +63,7 @@ from engine.hub.staging import (
 )
 from engine.hub.stop import LEAST_BYTES_PER_S, HubPatience, Retries, StopKind, Stopped, StopSignal, Throttle
 from engine.hub.writer import OnBytes, Slot, fetch_file, is_right, part_path
-from engine.models.inspect import check_config, read_config
+from engine.models.inspect import check_small_files
 from engine.models.model_files import MIB
 from engine.models.names import is_commit
 
@@ -284,7 +285,7 @@ class Download:
                 keep_from_backups(self._root)
                 recover(self._root, self.repository)
                 tidy(self.staging)
-                self._begun = begun_commit(self.staging, self.revision)
+                self._begun, self.revision = begun(self.staging, self.revision)
                 self.total_bytes = recorded_bytes(self.staging, "total_bytes")
                 self._record()
                 self._install_from_newest(meter, shares)
@@ -376,7 +377,8 @@ class Download:
                 return
             taken = {file.name for file in right if self._take_over(file, meter)}
             self._fetch(client, commit, [file for file in files if file.name not in taken], meter, shares)
-        write_manifest(self._folder, self.repository, commit, files)
+        branch = branch_of(self.target) if is_commit(self.revision) else self.revision
+        write_manifest(self._folder, client.named, commit, files, branch)
         publish(self._root, self.repository, {file.name for file in files})
         self.changed = True
 
@@ -436,7 +438,7 @@ class Download:
 
     def _check_config(self) -> None:
         try:
-            check_config(str(self.target), read_config(self._folder))
+            check_small_files(self._folder, str(self.target))
         except ModelDamaged as error:
             raise FileUnusable(self.repository, "config.json", detail=error.detail) from error
 

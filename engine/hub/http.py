@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _PIECE_BYTES = 256 * KIB  # of a file
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
-_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, *range(520, 528)})  # the last of gateways whose hub is away
 
 
 @dataclass(frozen=True, slots=True)

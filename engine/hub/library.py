@@ -42,8 +42,8 @@ NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
 _READING = 5  # version of inspect_model's results: increment it when more is read out of the same files
 _MOST_FOLDERS = 20
-_LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
-_LM_STUDIO_FOLDERS = (".lmstudio/models", ".cache/lm-studio/models")
+_LM_STUDIO_MOVED_TO = ".lmstudio-home-pointer"
+_LM_STUDIO_HOMES = (".lmstudio", ".cache/lm-studio")  # unless it was moved
 _OMLX_MOVED_TO = "Library/Application Support/oMLX/base-path"
 
 
@@ -387,8 +387,11 @@ def neighbours(home: Path) -> tuple[tuple[ModelSource, Path], ...]:
 
 
 def _lm_studio(home: Path) -> Iterator[tuple[ModelSource, Path]]:
-    moved = object_in(home / _LM_STUDIO_SETTINGS, CONFIG_LIMIT_BYTES).get("downloadsFolder")
-    for folder in (moved, *_LM_STUDIO_FOLDERS):
+    bases = [
+        base for each in (_line_in(home / _LM_STUDIO_MOVED_TO), *_LM_STUDIO_HOMES) if (base := _folder(each, home))
+    ]
+    moved = (object_in(base / "settings.json", CONFIG_LIMIT_BYTES).get("downloadsFolder") for base in bases)
+    for folder in (*moved, *(str(base / "models") for base in bases)):
         if path := _folder(folder, home):
             yield ModelSource.LM_STUDIO, path
 
@@ -405,11 +408,16 @@ def _omlx(home: Path) -> Iterator[tuple[ModelSource, Path]]:
 
 def _omlx_base(home: Path) -> Path:
     """By oMLX's rules: the environment, the file that its app writes, or its folder in the home."""
+    moved = os.environ.get("OMLX_BASE_PATH") or _line_in(home / _OMLX_MOVED_TO)
+    return _folder(moved, home) or home / ".omlx"
+
+
+def _line_in(file: Path) -> str:
+    """A path that another program has written; "" if there is none."""
     try:
-        moved = start_of(home / _OMLX_MOVED_TO, 4096).decode("utf-8", "replace").strip()
+        return start_of(file, 4096).decode("utf-8", "replace").strip()
     except OSError:
-        moved = ""
-    return _folder(os.environ.get("OMLX_BASE_PATH") or moved, home) or home / ".omlx"
+        return ""
 
 
 def _folder(given: object, home: Path) -> Path | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from engine.models.model_files import (
     TOKENIZER_LIMIT_BYTES,
 )
 from engine.models.names import is_repository
+from engine.models.template_files import IN_ONE_FOLDER, MORE_TEMPLATES
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -55,6 +56,7 @@ class RemoteFile:
     name: str
     size_bytes: int
     checksum: str  # 64 digits: SHA-256 of the content; 40: git's object id
+    path: str = field(default="", compare=False)  # at the hub, if it has another one there
 
     @property
     def is_weights(self) -> bool:
@@ -91,8 +93,12 @@ def check_repository(repository: str) -> None:
 
 
 def check_revision(repository: str, revision: str) -> None:
-    if not _REVISION.fullmatch(revision) or ".." in revision:
+    if not is_revision(revision):
         raise RepositoryNotFound(repository)
+
+
+def is_revision(name: object) -> bool:
+    return isinstance(name, str) and _REVISION.fullmatch(name) is not None and ".." not in name
 
 
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:
@@ -106,10 +112,12 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
     _, inside = parts_of(repository)
     for path, entry in (_path(repository, entry) for entry in entries):
         drafters |= {found} if (found := drafter_in(repository, path)) else set()
-        name = _name_in(inside, path)
+        there = _name_in(inside, path)
+        name = _here(there)
         endings |= {name.rpartition(".")[2].casefold()} & _FORMATS
         if is_wanted(name):
-            _keep(repository, _file(repository, name, entry), files)
+            file = _file(repository, name, entry)
+            _keep(repository, file if name == there else replace(file, path=there), files)
     if lacks := _lacks({file.name for file in files.values()}):
         formats = tuple(name for name in _OTHER_FORMATS if name in endings)
         raise NothingToInstall(repository, formats, tuple(sorted(drafters)), lacks)
@@ -129,7 +137,7 @@ def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
         size = (large if isinstance(large, dict) else entry).get("size")
         size_bytes = size if type(size) is int and 0 <= size <= MAX_FILE_BYTES else 0
         if path.isprintable():
-            files.append(HubFile(path[:300], size_bytes, is_wanted(path) and size_bytes <= _most_bytes(path)))
+            files.append(HubFile(path[:300], size_bytes, is_wanted(_here(path)) and size_bytes <= _most_bytes(path)))
         if len(files) >= MAX_FILES:
             break
     if _lacks({file.name for file in files if file.is_installed}):
@@ -148,6 +156,12 @@ def _name_in(folder: str, path: str) -> str:
     if not folder:
         return path
     return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else ""
+
+
+def _here(path: str) -> str:
+    """The name of a repository's file in a folder that has no others within."""
+    folder, _, name = path.partition("/")
+    return f"{IN_ONE_FOLDER}{name}" if folder == MORE_TEMPLATES and name.endswith(".jinja") else path
 
 
 def _lacks(names: Collection[str]) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from engine.hub.repository import drafter_in, listed_files
 from engine.hub.stop import HubPatience, Jobs, StopKind, Stopped, StopSignal, without_password
 from engine.models.drafter_kinds import KINDS, drafter_kind, kind_in_name, searched_words
 from engine.models.drafters import MTP
+from engine.models.fit import estimated_weight_bytes
 from engine.models.model_files import KIB, JsonObject, object_at
 from engine.models.names import is_named_after, is_repository, stem
 from engine.models.vision_config import tower_of
@@ -122,7 +123,8 @@ def hub_model(entry: object) -> HubModel | None:
     parameters = _parameters(counts, bits) or _size_in(name)
     size_bytes = sum(_WIDTHS.get(kind, 1) * number for kind, number in counts.items())
     drafter = _drafter(config, name, size_bytes, bits)
-    estimated_bytes = 0 if size_bytes else round(parameters * (bits or _FULL_BITS) / 8)
+    packed_bits = bits if 0 < bits < _FULL_BITS else None
+    estimated_bytes = 0 if size_bytes else estimated_weight_bytes(parameters, packed_bits)
     return HubModel(
         repository=str(repository),
         model_type=_plain(config.get("model_type")),

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from engine.api.errors import DiskFull
 from engine.api.files import sync_folder, write_atomically
+from engine.api.hub import NEWEST
 from engine.api.types import DeleteRefusal
 from engine.hub.disk_space import bytes_to_have
 from engine.hub.repository import (
@@ -32,6 +33,7 @@ from engine.hub.repository import (
     RemoteFile,
     check_repository,
     is_checksum,
+    is_revision,
     is_source,
     parts_of,
 )
@@ -72,11 +74,14 @@ _REASONS = {
 # atomically.
 
 
-def write_manifest(folder: Path, repository: str, revision: str, files: Sequence[RemoteFile]) -> None:
+def write_manifest(
+    folder: Path, repository: str, revision: str, files: Sequence[RemoteFile], branch: str = NEWEST
+) -> None:
     listed = {file.name: {"size_bytes": file.size_bytes, "checksum": file.checksum} for file in files}
     name, inside = parts_of(repository)
     named = {"name": f"{name.partition('/')[2]}-{inside}"} if inside else {}
-    write_json(folder / MANIFEST, {**named, "repository": repository, "revision": revision, "files": listed})
+    known = {"repository": repository, "revision": revision, "branch": branch, "files": listed}
+    write_json(folder / MANIFEST, {**named, **known})
 
 
 def read_manifest(folder: Path) -> JsonObject:
@@ -97,6 +102,12 @@ def listed_in(manifest: JsonObject) -> list[RemoteFile]:
 def repository_of(folder: Path) -> str:
     repository = read_manifest(folder).get("repository")
     return str(repository) if is_source(repository) else ""
+
+
+def branch_of(folder: Path) -> str:
+    """The branch or tag that an installed model was asked for by."""
+    branch = read_manifest(folder).get("branch")
+    return str(branch) if is_revision(branch) else NEWEST
 
 
 def lists(folder: Path, revision: str, files: Sequence[RemoteFile]) -> bool:
@@ -178,15 +189,17 @@ def bytes_in(staging: Path) -> int:
     return total
 
 
-def begun_commit(staging: Path, revision: str) -> str:
-    """The commit that an earlier try recorded; "" if it did not get that far, or was asked for another revision.
+def begun(staging: Path, revision: str) -> tuple[str, str]:
+    """The commit that an earlier try recorded, "" if it did not get that far, and the revision that it was asked for.
 
-    "main" goes on with any: after a start the app does not know which one was asked for.
+    ("", `revision`) if that was another one. "main" goes on with any: after a start the app does not know which.
     """
     known = recorded(staging)
     commit = known.get("commit")
-    goes_on = revision in ("main", known.get("revision", revision))
-    return str(commit) if goes_on and is_commit(commit) else ""
+    asked = known.get("revision", revision)
+    if not (revision in (NEWEST, asked) and is_revision(asked)):
+        return "", revision
+    return str(commit) if is_commit(commit) else "", str(asked)
 
 
 def recorded_bytes(staging: Path, name: str) -> int:

@@ -42,7 +42,16 @@ from engine.hub.http import Hub
 from engine.hub.library import Inspected, neighbours
 from engine.hub.repository import is_source
 from engine.hub.searches import Searches
-from engine.hub.staging import CannotDelete, delete_model, kept_bytes, listed_in, read_manifest, remove, repository_of
+from engine.hub.staging import (
+    CannotDelete,
+    branch_of,
+    delete_model,
+    kept_bytes,
+    listed_in,
+    read_manifest,
+    remove,
+    repository_of,
+)
 from engine.hub.stop import HubPatience, Jobs, StopKind, Stopped, StopSignal, Throttle
 from engine.hub.writer import is_right
 from engine.models.names import is_commit
@@ -413,12 +422,13 @@ def checked_for_update(folder: Path, hub: Hub, patience: HubPatience, stop: Stop
     """Whether the hub has a newer version. Raises Stopped."""
     repository = repository_of(folder)
     installed = read_manifest(folder).get("revision")
+    branch = branch_of(folder)
     if not repository:
         return UpdateChecked(str(folder), "")
 
     def newest(place: Hub) -> str:
         with closing(HubClient(place, repository, stop, patience)) as client:
-            return client.list_files("main")[0]
+            return client.list_files(branch)[0]
 
     try:
         commit = from_any(hub.places(), newest)
@@ -429,4 +439,4 @@ def checked_for_update(folder: Path, hub: Hub, patience: HubPatience, stop: Stop
         if stop.kind is not StopKind.OFFLINE:
             raise
         return UpdateChecked(str(folder), repository, error=HubOffline(repository))
-    return UpdateChecked(str(folder), repository, commit != installed)
+    return UpdateChecked(str(folder), repository, commit != installed, revision=branch)

@@ -163,7 +163,7 @@ def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop
     """Fetches what is missing; raises TryAgain if the connection ended too early."""
     if part.bytes == file.size_bytes:
         return
-    with client.open_file(commit, file.name, part.bytes) as response:
+    with client.open_file(commit, file.path or file.name, part.bytes) as response:
         first = _first_byte(client, response, file)
         _check_length(client, response, file)  # before anything that has arrived is discarded
         if first != part.bytes:

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 from engine.api.types import CacheSizes
 from engine.models.families import Caches, family_for
 from engine.models.model_files import JsonObject, object_at
+from engine.models.newer_configs import add_older_entries
 
 _ITEM_BYTES = 2  # half precision
 _WIDE_BYTES = 4  # states that mlx-lm keeps in full precision, and everything on a CPU
@@ -63,7 +64,9 @@ class _Fields:
 
     @classmethod
     def of(cls, config: JsonObject) -> _Fields:
-        text = object_at(config, "text_config")
+        text = {**object_at(config, "text_config")}
+        config = {**config, "text_config": text}
+        add_older_entries(config)
         outer, inner = (family_for(str(part.get("model_type") or "")) for part in (config, text))
         known = inner if inner.name and inner.name != text.get("model_type") else outer
         return cls({**inner.defaults, **outer.defaults, **config, **text}, known.caches)

@@ -32,6 +32,11 @@ SAME_AS = {
     "deepseek_v41_text": "deepseek_v41",
     "bailing_hybrid": "bailing_moe_v3",
 }
+# Those whose weights mlx-lm reads in FP8 with a scale for each block.
+READ_FP8 = frozenset(
+    {"deepseek_v3", "deepseek_v32", "glm_moe_dsa", "kimi_k25", "mimo_v2_flash", "minimax", "minimax_m3_vl"}
+    | {"ministral3", "mistral4"}
+)
 _BY_NAME = (  # the longer prefix first
     ("deepseek-r1-distill", "DeepSeek R1"),
     ("qwen2.5", "Qwen2.5"),

@@ -40,7 +40,7 @@ def fit_together(
     available = model_memory_bytes() if available_bytes is None else available_bytes
     caches = [info.caches or _typical_caches(info) for info in models]
     limit = models[0].context_tokens or context_tokens
-    loaded = [int((info.weight_bytes - info.idle_bytes) * OVERHEAD) for info in models]
+    loaded = [int((info.loaded_bytes or info.weight_bytes) * OVERHEAD) for info in models]
     weights = [each + sizes.fixed_bytes for each, sizes in zip(loaded, caches, strict=True)]
 
     def fitting(count: int, bits: int) -> int:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable
+from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,7 +31,7 @@ from engine.models.cache_sizes import cache_sizes
 from engine.models.drafter_kinds import drafter_config, drafter_kind, is_drafter_folder, unmet_need
 from engine.models.drafter_tensors import gated, unplaced
 from engine.models.drafters import DrafterConfig, own_drafter_config
-from engine.models.families import family_for, is_known
+from engine.models.families import READ_FP8, SAME_AS, family_for, is_known
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
@@ -46,9 +49,13 @@ from engine.models.model_files import (
 )
 from engine.models.numbers import EXPERTS, check_numbers
 from engine.models.vision_config import sight_refusal, tower_name, tower_of
-from engine.models.vocabulary import Vocabulary, read_vocabulary
+from engine.models.vocabulary import Vocabulary, only_code_reads, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
+_INDEX = "model.safetensors.index.json"
+_OF_BITSANDBYTES = (".absmax", ".SCB")
+_SCALES = ".weight_scale_inv"
+_MXFP8_BLOCK = [32, 32]
 MAX_SHARDS = 1024
 _SAMPLE_BYTES = 4096
 DEFAULT_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
@@ -62,6 +69,7 @@ _METHODS = {  # quantization methods: displayed name, and bits
     "fp8": ("FP8", 8.0),
     "bitnet": ("BitNet", 2.0),
 }
+_FLOATS = {"F32", "F16", "BF16"}
 _SENSES = {"vision_tower", "vision_model", "vision_embedder", "visual", "audio_tower", "embed_vision", "embed_audio"}
 _SENSES |= {"multi_modal_projector", "mm_projector", "vision_adapter", "vision_projection", "patch_merge_mlp"}
 _SEEING = {"muse_spark"}  # mlx-lm loads their vision part
@@ -76,6 +84,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
     try:
         files = _weight_files(path)
         tensors = _tensors(path, files)
+        _check_packing(str(path), config, tensors)
         weight_bytes = sum(file.stat().st_size for file in files)
         context = _context_tokens(path, config)
         drafter = _usable_drafter(path, config, tensors)
@@ -105,7 +114,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         caches=cache_sizes(config) if drafter is None else None,
         about=about,
         sparse=any(_number(config, key) > 1 for key in EXPERTS),
-        idle_bytes=_idle_bytes(config, tensors),
+        loaded_bytes=weight_bytes - _idle_bytes(config, tensors) + _widened_bytes(tensors),
         quantization=_METHODS.get(_method(quantization), ("",))[0],
         sees=drafter is None and sight_refusal(config, tensors) is None,
         calls_tools=about.tools,
@@ -162,8 +171,18 @@ def _without_config(folder: Path) -> ModelError:
     return ModelHasNoWeights(str(folder)) if any(folder.glob("*.gguf")) else ModelNotFound(str(folder))
 
 
+def check_small_files(folder: Path, model: str) -> None:
+    """Checks that the hub client runs before it downloads gigabytes. `model`: the folder in errors."""
+    config = read_config(folder)
+    check_config(model, config)
+    if drafter_kind(config) is None and only_code_reads(folder):
+        raise ModelRunsCode(model)
+    with suppress(FileError):  # which is found with the weights
+        _check_packing(model, config, _indexed(folder))
+
+
 def check_config(folder: str, config: JsonObject) -> None:
-    """Checks of config.json alone, which the hub client runs before it downloads gigabytes."""
+    """Checks of config.json alone."""
     if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm has its own code for known types
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
@@ -177,6 +196,29 @@ def check_config(folder: str, config: JsonObject) -> None:
         check_numbers(config)
     except FileError as error:
         raise ModelDamaged(folder, str(error)) from error
+
+
+def _check_packing(folder: str, config: JsonObject, tensors: Iterable[str]) -> None:
+    """By the tensors' names: a config may speak of weights as they were once."""
+    types = {str(part.get("model_type")) for part in (config, object_at(config, "text_config"))}
+    marks: dict[str, tuple[str, ...]] = {"bitsandbytes": _OF_BITSANDBYTES}
+    if _is_in_blocks(_quantization(config)) and not READ_FP8 & {SAME_AS.get(each, each) for each in types}:
+        marks["fp8"] = (_SCALES,)
+    for packing, endings in marks.items():
+        if any(name.endswith(endings) for name in tensors):
+            raise ModelUnsupported(folder, "", packing)
+
+
+def _is_in_blocks(quantization: JsonObject) -> bool:
+    """Whether weights are FP8 with a scale for each block, and not packed as MLX's MXFP8."""
+    block = quantization.get("weight_block_size")
+    return quantization.get("quant_method") == "fp8" and bool(block) and block != _MXFP8_BLOCK
+
+
+def foreign_packing(folder: Path) -> str:
+    """The method by which another library than MLX has packed the weights, as config.json says; "": none."""
+    config = read_config(folder)
+    return "" if object_at(config, "quantization") else str(_quantization(config).get("quant_method") or "")[:100]
 
 
 def weight_tensors(folder: Path) -> int:
@@ -211,12 +253,17 @@ def _expected_shards(names: set[str]) -> set[str]:
 
 def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
     by_file = {file.name: read_header(file) for file in files}
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        for name, file in object_at(read_object(index, INDEX_LIMIT_BYTES), "weight_map").items():
-            if not isinstance(file, str) or name not in by_file.get(file, {}):
-                raise FileError(f"{index.name}: {name[:100]} is not in {str(file)[:100]}")
+    for name, file in _indexed(folder).items():
+        is_read = fnmatchcase(str(file), WEIGHTS) or not str(file).endswith(".safetensors")
+        if is_read and name not in by_file.get(str(file), {}):
+            raise FileError(f"{_INDEX}: {name[:100]} is not in {str(file)[:100]}")
     return {name: tensor for tensors in by_file.values() for name, tensor in tensors.items()}
+
+
+def _indexed(folder: Path) -> JsonObject:
+    """The file of each tensor, as the index says; {} without one. Raises FileError."""
+    index = folder / _INDEX
+    return object_at(read_object(index, INDEX_LIMIT_BYTES), "weight_map") if index.is_file() else {}
 
 
 def content_digest(folder: Path) -> str:
@@ -257,6 +304,13 @@ def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
     tower = tower_of(config) if sight_refusal(config, tensors) is None else None
     senses = {name: tensor for name, tensor in tensors.items() if _SENSES & set(name.split(".", 3)[:3])}
     return sum(tensor.end - tensor.begin for name, tensor in senses.items() if not tower_name(tower, name))
+
+
+def _widened_bytes(tensors: dict[str, Tensor]) -> int:
+    """Bytes by which weights grow that mlx-lm computes from 8 bits and their scales."""
+    scales = {name for name, tensor in tensors.items() if tensor.dtype in _FLOATS}
+    coded = (tensor for name, tensor in tensors.items() if f"{name}_scale_inv" in scales)
+    return sum(tensor.elements for tensor in coded if tensor.dtype == "F8_E4M3")
 
 
 def tower_bytes(folder: Path) -> int:

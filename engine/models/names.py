@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 
 _ENDINGS = re.compile(
-    r"(?:[-_.](?:mlx|mxfp4|nvfp4|bf16|fp16|fp8|dwq|instruct|it|chat|hf|speculator|gs\d+|qat|\d(?:\.\d+)?-?bit|q\d))+$",
+    r"(?:[-_.](?:mlx|mxfp\d|nvfp\d|bf16|fp(?:8|16|32)|instruct|it|chat|hf|speculator|gs\d+|qat|\d(?:\.\d+)?-?bit|q\d"
+    r"|awq|gptq|optiq|ud|mixed[-_]\d|dwq(?:[-_](?:v\d|\d{4,8}))?))+$",
     re.IGNORECASE,
 )
-# A date that marks a later model of the same name: "instruct2507".
-_DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
+# A date that marks a later model of the same name: "2507".
+_DATED = re.compile(r"(?:thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
-_MAKERS = "meta-"  # omitted in names of drafters
+_MAKERS = "meta-"  # which not all names of a model have
 
 
 def stem(name: str) -> str:
     """The common part of the conversions of one model: "qwen3-8b" of "Qwen3-8B-4bit"."""
-    return _ENDINGS.sub("", name).casefold()
+    return _ENDINGS.sub("", name).casefold().removeprefix(_MAKERS)
 
 
 def is_named_after(drafter: str, main: str) -> bool:
@@ -27,7 +28,7 @@ def is_named_after(drafter: str, main: str) -> bool:
     "Qwen3-4B-Instruct-2507-DFlash" after "Qwen3-4B", which are two models.
     """
     name = _letters(drafter)
-    wanted = _letters(stem(main).removeprefix(_MAKERS))
+    wanted = _letters(stem(main))
     start = name.find(wanted) if wanted else -1
     return start >= 0 and _DATED.match(name, start + len(wanted)) is None
 
@@ -41,4 +42,5 @@ def is_commit(value: object) -> bool:
 
 
 def _letters(name: str) -> str:
-    return re.sub(r"[\W_]", "", name.casefold())
+    """Without "instruct", which is not always at the end."""
+    return re.sub(r"[\W_]|instruct", "", name.casefold())

@@ -42,7 +42,7 @@ from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker, eight_bits_of, wide_layers
 from engine.models.access import NoAccess
 from engine.models.fit import LEAST_CONTEXT_TOKENS
-from engine.models.inspect import WEIGHTS, inspect_model, tower_bytes, weight_tensors
+from engine.models.inspect import WEIGHTS, foreign_packing, inspect_model, tower_bytes, weight_tensors
 from engine.models.memory import MemoryNeed, available_bytes, memory_need, most_bytes
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
@@ -59,6 +59,7 @@ from engine.models.model_files import (
     start_of,
 )
 from engine.models.mtp_families import head_to_leave_out
+from engine.models.newer_configs import add_older_entries
 from engine.models.numbers import MOST_ADDED, check_groups, check_read_numbers
 from engine.models.template_files import MORE_TEMPLATES
 from engine.models.vision_config import VisionConfig, encoding_bytes
@@ -98,6 +99,7 @@ _GROUPS = (16, 32, 64, 128)
 _BITS = (1, 2, 3, 4, 5, 6, 8)
 _MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
+_SCALE_OF_CODES = ".weight_scale_inv"
 _NEW_PART = nn.Module.__init__.__code__
 MOST_ENDS = 1024
 MOST_NAMED = 2**14  # special tokens: transformers compares each with all before it
@@ -266,9 +268,14 @@ class _Literal(PosixPath):
 def _build_network(path: Path) -> Any:
     """The network, with its weights not loaded yet."""
     check_groups(object_in(path / "hf_quant_config.json", CONFIG_LIMIT_BYTES))
-    network, _ = mlx_utils.load_model(
-        _Literal(path), lazy=True, get_model_classes=_classes_that_check, trust_remote_code=False
-    )
+    try:
+        network, _ = mlx_utils.load_model(
+            _Literal(path), lazy=True, get_model_classes=_classes_that_check, trust_remote_code=False
+        )
+    except (KeyError, ValueError) as error:
+        if packing := foreign_packing(path):
+            raise ModelUnsupported(str(path), "", packing) from error
+        raise
     if widens():
         network.set_dtype(mx.float32)
     network.eval()
@@ -276,7 +283,8 @@ def _build_network(path: Path) -> Any:
 
 
 def checked_classes(config: JsonObject) -> tuple[type, type]:
-    """mlx-lm's classes for a config whose numbers are checked."""
+    """mlx-lm's classes for a config whose numbers are checked. Adds to it what they need."""
+    add_older_entries(config)
     network, arguments = mlx_utils._get_classes(config)  # noqa: SLF001  the default of the parameter
     check_read_numbers(config, inspect.signature(arguments).parameters)
     check_groups(config)
@@ -284,7 +292,9 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
 
 
 def _classes_that_check(config: JsonObject) -> tuple[type, type]:
-    """mlx-lm's classes, but the network checks how its tensors are packed, and drops an MTP head if mlx-lm keeps it."""
+    """mlx-lm's classes, but the network checks how its tensors are packed, reads FP8 with one scale a tensor, and drops
+    an MTP head if mlx-lm keeps it.
+    """
     network, arguments = checked_classes(config)
     is_head = head_to_leave_out(config)
     theirs = getattr(network, "sanitize", None)
@@ -292,6 +302,9 @@ def _classes_that_check(config: JsonObject) -> tuple[type, type]:
     def sanitize(self: Any, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         if is_head is not None:
             weights = {name: weight for name, weight in weights.items() if not is_head(name)}
+        weights = _of_codes(weights)
+        if config["model_type"] == "gemma3n":
+            weights = _as_transformers_has_them(weights)
         if theirs is not None:
             weights = theirs(self, weights)
         _check_packings(self, weights)
@@ -300,13 +313,32 @@ def _classes_that_check(config: JsonObject) -> tuple[type, type]:
     return type(network.__name__, (network,), {"sanitize": sanitize, "__module__": network.__module__}), arguments
 
 
+def _of_codes(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+    """WORKAROUND: of FP8 with one scale a tensor mlx-lm's Ministral 3 multiplies the codes by the scale."""
+    scales = {name: weight for name, weight in weights.items() if name.endswith(_SCALE_OF_CODES) and weight.size == 1}
+    left = {name: weight for name, weight in weights.items() if name not in scales}
+    for name, scale in scales.items():
+        layer = name.removesuffix("_scale_inv")
+        left[layer] = mx.from_fp8(left[layer], mx.bfloat16) * scale.astype(mx.bfloat16)
+    return left
+
+
+def _as_transformers_has_them(weights: dict[str, mx.array]) -> dict[str, mx.array]:
+    """WORKAROUND: of Gemma 3n mlx-lm does not know the names in the conversions of mlx-vlm."""
+    before = "language_model.model."
+    if not any(name.startswith(before) for name in weights):
+        return weights
+    renamed = {name.replace(before, "language_model.", 1): weight for name, weight in weights.items()}
+    return {f"model.{name}": weight for name, weight in renamed.items()}
+
+
 def _check_packings(network: nn.Module, weights: dict[str, mx.array]) -> None:
-    """Raises ValueError for more scales than numbers, which mlx-lm would take for groups of 0 (see `check_groups`)."""
+    """Raises FileError for more scales than numbers, which mlx-lm would take for groups of 0 (see `check_groups`)."""
     for name, module in network.named_modules():
         scales = weights.get(f"{name}.scales")
         groups_at = 0 if f"{name}.qweight" in weights else -1  # AWQ and GPTQ are turned round afterwards
         if scales is not None and hasattr(module, "to_quantized") and scales.shape[groups_at] > module.weight.shape[-1]:
-            raise ValueError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
+            raise FileError(f"{name}.scales {scales.shape} of a width of {module.weight.shape[-1]}")
 
 
 def packing_of(name: str, width: int, weight: mx.array, scales: mx.array, biases: mx.array | None) -> dict[str, Any]:

@@ -16,11 +16,14 @@ DEFAULT = "default"
 _FILE = "chat_template.jinja"
 _CONFIGS = ("tokenizer_config.json", "chat_template.json")  # the second one is the processor's
 MORE_TEMPLATES = "additional_chat_templates"  # a folder
+_MOST = 64
+IN_ONE_FOLDER = f"{MORE_TEMPLATES}--"  # what is in it begins so where a model's folder has none within
 
 
 def template_files(folder: Path) -> list[Path]:
     """Those that have nothing but templates."""
-    return [folder / _FILE, *sorted((folder / MORE_TEMPLATES).glob("*.jinja"))]
+    more = (*(folder / MORE_TEMPLATES).glob("*.jinja"), *folder.glob(f"{IN_ONE_FOLDER}*.jinja"))
+    return [folder / _FILE, *sorted(more)[:_MOST]]
 
 
 def templates_in(folder: Path) -> dict[str, str]:
@@ -31,7 +34,7 @@ def templates_in(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in template_files(folder):
         if path.is_file():
-            name = DEFAULT if path.parent == folder else path.stem
+            name = DEFAULT if path.name == _FILE else path.stem.removeprefix(IN_ONE_FOLDER)
             found[name] = _decoded(path)
     for name in _CONFIGS:
         if not found and (folder / name).is_file():

@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from engine.api.errors import TokenizerBroken
+from engine.api.errors import ModelRunsCode, TokenizerBroken
 from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
@@ -43,7 +43,9 @@ _HTML = re.compile(
     "</?(?:[abipsu]|h[1-6]|[ou]l|li|em|strong|code|pre|su[bp]|br|hr|div|span|img|blockquote|ruby|rt"
     "|table|caption|thead|tbody|tfoot|t[rhd])>"
 )
-_OPAQUE = ("tokenizer.model", "tiktoken.model", "qwen.tiktoken")  # compared as files, not token by token
+_OPAQUE = "tokenizer.model"  # compared as a file, not token by token
+_NAMES = ("tokenizer.json", "vocab.json", _OPAQUE)
+_FOR_CODE = ("tiktoken.model", "*.tiktoken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ _known_lock = threading.Lock()
 
 
 def read_vocabulary(folder: Path) -> Vocabulary:
-    """Raises TokenizerBroken. Cached while the file stays the same."""
+    """Raises TokenizerBroken or ModelRunsCode. Cached while the file stays the same."""
     try:
         _check_sizes(folder)
         path = tokenizer_file(folder)
@@ -120,10 +122,10 @@ def load_known(path: Path) -> None:
 
 
 def read_table(folder: Path) -> TokenTable | None:
-    """None if the folder's tokenizer does not list its tokens. Raises TokenizerBroken."""
+    """None if the folder's tokenizer does not list its tokens. Raises TokenizerBroken or ModelRunsCode."""
     try:
         path = tokenizer_file(folder)
-        return None if path.name in _OPAQUE else _table(path)
+        return None if path.name == _OPAQUE else _table(path)
     except FileError as error:
         raise TokenizerBroken(str(folder), str(error)) from error
 
@@ -172,11 +174,19 @@ def _byte_letters(text: str) -> str:
 
 
 def tokenizer_file(folder: Path) -> Path:
-    """Raises FileError if there is none."""
-    for name in ("tokenizer.json", "vocab.json", *_OPAQUE):
+    """Raises FileError if there is none, or ModelRunsCode."""
+    for name in _NAMES:
         if (folder / name).is_file():
             return folder / name
+    if only_code_reads(folder):
+        raise ModelRunsCode(str(folder))
     raise FileError("no tokenizer.json")
+
+
+def only_code_reads(folder: Path) -> bool:
+    """Whether the tokenizer has no file but one for code that comes with it, which never runs here."""
+    names = (name for name in _NAMES if (folder / name).is_file())
+    return not any(names) and any(path for pattern in _FOR_CODE for path in folder.glob(pattern))
 
 
 def _check_sizes(folder: Path) -> None:
@@ -190,7 +200,7 @@ def _check_sizes(folder: Path) -> None:
 
 
 def _read(path: Path) -> Vocabulary:
-    if path.name in _OPAQUE:
+    if path.name == _OPAQUE:
         return Vocabulary(0, "file:" + hashlib.sha256(read_limited(path, TOKENIZER_LIMIT_BYTES)).hexdigest())
     texts = _table(path).texts
     digest = hashlib.sha256()

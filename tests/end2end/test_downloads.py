@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import random
@@ -36,6 +37,7 @@ from engine import (
     LibraryScanned,
     ModelRunsCode,
     ModelUnsupported,
+    ModelVerified,
     NothingToInstall,
     PageRead,
     RepositoryNotFound,
@@ -44,6 +46,7 @@ from engine import (
 from engine.hub import staging, writer
 from engine.hub.store import INSPECTED, VOCABULARIES
 from engine.hub.writer import _Part
+from engine.models.template_files import templates_in
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers import faulty_disk
 from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
@@ -153,6 +156,7 @@ def test_only_files_that_a_model_needs_are_fetched(
         Fault(times=3, cut_after=700_000),
         Fault(times=2, cut_after=700_000, ignore_range=True),
         Fault(times=2, status=503),
+        Fault(times=2, status=522),
         Fault(times=1, status=429),
         Fault(chunked=True),
         Fault(headers={"ETag": '"../../../outside"', "X-Linked-Etag": "../../../outside"}),
@@ -295,10 +299,25 @@ def test_unsuitable_repositories_are_refused_before_their_weights(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     hub.add("org/code", model_files({"model_file": "evil.py"}))
+    of_code = model_files() | {"tiktoken.model": b"IQ== 0\n"}
+    del of_code["tokenizer.json"]
+    hub.add("org/tiktoken", of_code)
     hub.add("org/strange", model_files({"model_type": "not-a-model"}))
+    weights = {"model.layers.0.mlp.up_proj.weight.absmax": "model.safetensors"}
+    index = {"model.safetensors.index.json": json.dumps({"weight_map": weights}).encode()}
+    hub.add("org/bnb-4bit", model_files() | index)
+    coded = {"model.layers.0.mlp.up_proj.weight_scale_inv": "model.safetensors"}
+    in_blocks = {"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
+    index = {"model.safetensors.index.json": json.dumps({"weight_map": coded}).encode()}
+    hub.add("org/FP8", model_files(in_blocks) | index)
     hub.add("org/gguf", {"config.json": b"{}", "model.gguf": b"GGUF", "old/pytorch_model.bin": b""})
     assert isinstance(refusal(store, recorder, "org/code"), ModelRunsCode)
+    assert isinstance(refusal(store, recorder, "org/tiktoken"), ModelRunsCode)
     assert isinstance(refusal(store, recorder, "org/strange"), ModelUnsupported)
+    for name, packing in (("org/bnb-4bit", "bitsandbytes"), ("org/FP8", "fp8")):
+        packed = refusal(store, recorder, name)
+        assert isinstance(packed, ModelUnsupported)
+        assert packed.packing == packing
     nothing = refusal(store, recorder, "org/gguf")
     assert isinstance(nothing, NothingToInstall)
     assert nothing.formats == ("gguf", "bin")
@@ -397,6 +416,23 @@ def test_another_revision_is_installed_as_it_is_though_a_first_was_begun(
     assert installed(tmp_path) == other
 
 
+def test_a_branch_that_was_begun_goes_on_as_that_branch(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """After a start the app knows only the repository, and the commit may no longer be on the hub."""
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
+    hub.branches[REPO, "other"] = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\2")}
+    download = store.install(REPO, "other")
+    wait_for_bytes(recorder, 1_000_000)
+    store.pause(download)
+    recorder.wait_for(DownloadStopped, download)
+    hub.commits.clear()
+    newest = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\3")}
+    hub.branches[REPO, "other"] = newest
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+    assert installed(tmp_path) == newest
+
+
 def test_a_try_that_reaches_no_hub_still_knows_how_large_the_download_is(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
@@ -420,6 +456,21 @@ def test_a_paused_download_can_be_cancelled_later(
     store.cancel(download)
     assert recorder.wait_for(DownloadStopped, download).kept_bytes == 0
     assert tree(tmp_path) == {}
+
+
+def test_templates_in_a_folder_of_their_own_come_along(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    more = {f"additional_chat_templates/{name}.jinja": name.encode() for name in ("tool_use", "rag")}
+    hub.repositories[REPO] |= more | {"additional_chat_templates/x.bin": b"", "other/x.jinja": b""}
+    folder = Path(install(store, recorder).folder)
+    assert {name: templates_in(folder).get(name) for name in ("tool_use", "rag")} == {
+        "tool_use": "tool_use",
+        "rag": "rag",
+    }
+    store.verify(folder)
+    assert not recorder.wait_for(ModelVerified).damaged
+    assert not list(folder.rglob("x.*"))
 
 
 def test_installing_twice_is_one_download(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

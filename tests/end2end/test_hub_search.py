@@ -83,6 +83,13 @@ def test_thousands_come_page_by_page_and_each_once(hub: TinyHub, store: QuickSto
     assert len([seen for seen in hub.seen if "/api/models?" in seen.path]) == 22
 
 
+def test_a_hub_below_a_path_is_read_to_the_end(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    hub.path = "/gateway/hf"
+    hub.listed += [entry(f"org/Model-{number}", downloads=number) for number in range(1, 121)]
+    store.set_hub(HubAccess(f"{hub.endpoint}/"))
+    assert len(found(store, recorder, HubQuery("model"))) == 120
+
+
 def test_a_newer_search_shuts_the_line_of_the_older(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     hub.faults["search"] = Fault(times=1, hold_after=1)
     old = store.search(HubQuery("old"))

@@ -20,6 +20,7 @@ from engine import (
     Event,
     HubUnreachable,
     InternalError,
+    LibraryScanned,
     ModelVerified,
     UpdateChecked,
     VerifyProgress,
@@ -188,6 +189,32 @@ def test_a_newer_commit_is_told_and_fetched_only_when_asked(
     install(store, recorder)
     assert checked(store, recorder, folder) == UpdateChecked(str(folder), REPO)
     assert (folder / WEIGHTS).read_bytes() == hub.repositories[REPO][WEIGHTS]
+
+
+def test_what_was_installed_from_a_branch_is_compared_with_that(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.branches[REPO, "8bit"] = hub.repositories[REPO] | {WEIGHTS: safetensors(LARGE, b"\2")}
+    end = recorder.end_of(store.install(REPO, "8bit"))
+    assert isinstance(end, DownloadFinished)
+    folder = Path(end.folder)
+    assert checked(store, recorder, folder) == UpdateChecked(end.folder, REPO, revision="8bit")
+    commit = verified(store, recorder, folder).revision
+    (folder / WEIGHTS).write_bytes(b"")
+    assert isinstance(recorder.end_of(store.install(REPO, commit)), DownloadFinished)  # repaired
+    hub.branches[REPO, "8bit"] = hub.repositories[REPO] | {WEIGHTS: safetensors(LARGE, b"\3")}
+    assert checked(store, recorder, folder) == UpdateChecked(end.folder, REPO, has_update=True, revision="8bit")
+
+
+def test_a_name_in_other_letters_is_written_down_as_the_hubs(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """By it the catalog and the hub's lists know the model."""
+    typed = REPO.upper()
+    hub.renamed[typed] = REPO
+    assert isinstance(recorder.end_of(store.install(typed)), DownloadFinished)
+    store.scan()
+    assert [model.repository for model in recorder.wait_for(LibraryScanned).models] == [REPO]
 
 
 def test_an_update_looks_at_what_stays_once(

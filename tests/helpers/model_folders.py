@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 
-ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2, "U32": 4, "U8": 1}
+ITEM_BYTES = {"F32": 4, "F16": 2, "BF16": 2, "U32": 4, "U8": 1, "F8_E4M3": 1}
 CONFIG: dict[str, object] = {
     "model_type": "qwen3",
     "hidden_size": 8,

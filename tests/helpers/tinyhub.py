@@ -66,6 +66,7 @@ class TinyHub:
         self.holding = threading.Event()
         self.answered = threading.Semaphore(0)  # counts questions whose answers have been written
         self.page_size = 1000
+        self.path = ""  # below which everything is, as behind a company's gateway
         handler = type("BoundHandler", (_Handler,), {"hub": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -78,7 +79,7 @@ class TinyHub:
 
     @property
     def endpoint(self) -> str:
-        return f"{self._scheme}://127.0.0.1:{self._server.server_port}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_port}{self.path}"
 
     def add(self, repository: str, files: Mapping[str, bytes]) -> None:
         self.repositories[repository] = dict(files)
@@ -128,6 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer_anything(self) -> None:
         self.hub.seen.append(Seen(self.path, dict(self.headers)))
+        self.path = self.path.removeprefix(self.hub.path)
         parts = unquote(urlsplit(self.path).path).strip("/").split("/")
         if parts == ["api", "models"]:
             words = parse_qs(urlsplit(self.path).query).get("search", [""])[0].casefold()

@@ -221,6 +221,16 @@ def test_updates_damage_and_templates_are_told(harness: ModelsHarness, page: You
     assert not dialog.isVisible()
 
 
+def test_an_update_comes_from_the_branch_that_was_installed(
+    harness: ModelsHarness, page: YoursPage, qtbot: QtBot
+) -> None:
+    folder = row(page, "Other-4B").folder
+    harness.bridge.post(UpdateChecked(folder, "org/Other-4B", has_update=True, revision="8bit"))
+    qtbot.waitUntil(lambda: row(page, "Other-4B").details.text().endswith("update available"))
+    harness.models.library.mend(folder)
+    assert harness.settings.going_downloads == ("org/Other-4B 8bit",)
+
+
 def test_an_updated_model_can_be_loaded_again(harness: ModelsHarness, page: YoursPage, qtbot: QtBot) -> None:
     def is_offered() -> bool:
         return row(page, "Main-8B").reload_button.isVisible()

@@ -37,7 +37,7 @@ from engine.models.fit import memory_share
 from engine.models.inspect import check_config
 from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
 from engine.models.mtp_families import family_of
-from engine.models.names import stem
+from engine.models.names import is_named_after, stem
 from engine.models.vision_config import tower_of
 from tests.architecture.project import ROOT
 
@@ -274,7 +274,44 @@ def test_another_conversion_of_a_model_is_listed_as_the_one_that_is_known(catalo
     assert catalog.listed_as("somebody/Qwen3-8B-6bit").startswith("mlx-community/Qwen3-8B-")
     assert catalog.listed_as("mlx-community/Qwen3-8B-8bit") == "mlx-community/Qwen3-8B-8bit"
     assert catalog.listed_as("somebody/Qwen3-9B-6bit") == "somebody/Qwen3-9B-6bit"
+    assert catalog.listed_as("somebody/Qwen3-8B-Instruct-2507-4bit").startswith("somebody/")
+    assert catalog.listed_as("somebody/Llama-3.1-8B-Instruct-6bit").startswith("mlx-community/Meta-Llama-3.1-8B-")
     assert catalog.drafts_for(catalog.listed_as("somebody/Qwen3-8B-6bit"))
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "4bit-DWQ",
+        "4bit-DWQ-053125",
+        "4bit-DWQ-2510",
+        "4bit-dwq-v2",
+        "OptiQ-4bit",
+        "UD-MLX-4bit",
+        "AWQ",
+        "mixed-4-6bit",
+        "mxfp8",
+        "fp32",
+    ],
+)
+def test_a_conversion_that_was_improved_is_one_of_its_model(catalog: Catalog, ending: str) -> None:
+    assert catalog.listed_as(f"somebody/Qwen3-14B-{ending}").startswith("mlx-community/Qwen3-14B-")
+    main = replace(catalog.models[0].info(), name=f"Qwen3-14B-{ending}")
+    assert is_made_for(main, replace(catalog.drafts[0].info(), name="Qwen3-14B_eagle3"))
+
+
+@pytest.mark.parametrize(
+    ("drafter", "main", "is_meant"),
+    [
+        ("EAGLE3-LLaMA3.1-Instruct-8B", "Meta-Llama-3.1-8B-Instruct-4bit", True),
+        ("EAGLE3-LLaMA3.1-Instruct-8B", "Llama-3.3-8B-Instruct-4bit", False),
+        ("Qwen3-4B-Instruct-2507-DFlash", "Qwen3-4B-Instruct-2507-8bit", True),
+        ("Qwen3-4B-Instruct-2507-DFlash", "Qwen3-4B-8bit", False),
+        ("Qwen3-4B-Thinking-2507-DFlash", "Qwen3-4B-Instruct-2507-8bit", False),
+    ],
+)
+def test_where_instruct_is_in_a_drafters_name_makes_no_difference(drafter: str, main: str, is_meant: bool) -> None:
+    assert is_named_after(drafter, main) is is_meant
 
 
 def test_of_a_model_made_of_experts_a_step_takes_only_those_that_a_token_needs(catalog: Catalog) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from engine import HubKind, HubModel, HubQuery, drafter_names, is_wanted
-from engine.hub.searches import drafts_for, hub_model, hub_models
+from engine.hub.searches import drafts_for, hub_model, hub_models, questions
 from engine.models.drafter_kinds import KINDS, is_drafter_folder
 from tests.helpers.fake_engine import model_info
 
@@ -63,6 +65,12 @@ EYES: dict[str, Any] = {"tags": ["mlx", "image-text-to-text"], "config": {"model
 )
 def test_who_sees_is_said_where_tags_tell_and_the_engine_does(changed: dict[str, Any], sees: bool) -> None:
     assert listed(**changed).sees is sees
+
+
+def test_drafts_are_searched_by_the_name_that_all_makers_use() -> None:
+    main = replace(MAIN, name="Meta-Llama-3.1-8B-Instruct-4bit")
+    asked = [parse_qs(urlsplit(path).query)["search"][0] for path in questions(HubQuery(drafts_for=main))]
+    assert "llama-3.1-8b EAGLE" in asked
 
 
 NAMES = [
@@ -127,7 +135,9 @@ def test_limits(query: HubQuery, wanted: bool) -> None:
 
 def test_where_the_hub_says_no_size_the_name_does_and_what_has_none_is_not_said_to_fit() -> None:
     model = listed(safetensors=None)
-    assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_000_000_000, True)
+    assert (model.parameters, model.size_bytes, model.size_is_estimated) == (8_000_000_000, 4_500_000_000, True)
+    whole = listed(id="org/Whole-8B-bf16", config={}, tags=[], safetensors=None)
+    assert whole.size_bytes == 16_000_000_000
     unknown = listed(id="org/name", safetensors=None)
     assert unknown.size_bytes == 0
     assert not is_wanted(unknown, HubQuery(most_bytes=10**12))

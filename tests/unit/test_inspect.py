@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,15 @@ from engine import (
     DraftIsMain,
     DraftVocabularyDiffers,
     ModelInfo,
+    ModelRunsCode,
+    ModelUnsupported,
     draft_problem,
     inspect_model,
     may_share_tokens,
     memory_fit,
 )
 from engine.models.compatibility import token_map
-from engine.models.families import SAME_AS
+from engine.models.families import READ_FP8, SAME_AS
 from tests.helpers.fake_engine import model_info
 from tests.helpers.model_folders import TENSORS, TOKENS, model_files, safetensors, tokenizer, write_folder
 
@@ -88,13 +92,69 @@ def test_eyes_and_ears_stay_on_the_disk(tmp_path: Path, prefix: str) -> None:
     tensors = {"language_model.model.norm.weight": ("F32", (64, 1024)), f"{prefix}a.weight": ("F32", (128, 1024))}
     config = {"model_type": "gemma3"}
     info = inspect_model(write_folder(tmp_path / "m", model_files(config, tensors)))
-    assert info.idle_bytes == 128 * 1024 * 4
+    assert info.weight_bytes - info.loaded_bytes == 128 * 1024 * 4
     blind = inspect_model(
         write_folder(tmp_path / "blind", model_files(config, {"language_model.model.norm.weight": ("F32", (64, 1024))}))
     )
     assert info.weight_bytes > 2 * blind.weight_bytes
     needed = memory_fit(info, 1024, 2**34).needed_bytes, memory_fit(blind, 1024, 2**34).needed_bytes
     assert needed[0] == pytest.approx(needed[1], abs=1024)  # headers apart
+
+
+def test_weights_of_bitsandbytes_are_known_by_their_names(tmp_path: Path) -> None:
+    name = "model.layers.0.mlp.up_proj.weight"
+    tensors = {name: ("U8", (64, 1)), f"{name}.absmax": ("U8", (2,)), f"{name}.quant_map": ("F32", (16,))}
+    with pytest.raises(ModelUnsupported) as refused:
+        inspect_model(write_folder(tmp_path / "m", model_files(tensors=tensors)))
+    assert refused.value.packing == "bitsandbytes"
+
+
+@pytest.mark.parametrize("name", ["tiktoken.model", "hy.tiktoken"])
+def test_a_tokenizer_that_only_its_own_code_reads_is_refused(tmp_path: Path, name: str) -> None:
+    files = model_files() | {name: b"IQ== 0\n"}
+    assert inspect_model(write_folder(tmp_path / "both", files)).vocabulary_tokens
+    del files["tokenizer.json"]
+    with pytest.raises(ModelRunsCode):
+        inspect_model(write_folder(tmp_path / "m", files))
+
+
+def test_an_index_may_name_files_that_mlx_lm_does_not_read(tmp_path: Path) -> None:
+    """Such as a head beside the model, which is not downloaded either."""
+    weights = dict.fromkeys(TENSORS, "model.safetensors") | {"mtp.fc.weight": "mtp.safetensors"}
+    index = {"model.safetensors.index.json": json.dumps({"weight_map": weights}).encode()}
+    assert inspect_model(write_folder(tmp_path / "m", model_files() | index)).parameters
+
+
+@pytest.mark.parametrize(("model_type", "is_read"), [("qwen3", False), ("minimax_m2", True), ("glm_moe_dsa", True)])
+def test_fp8_in_blocks_is_refused_where_mlx_lm_does_not_read_it(tmp_path: Path, model_type: str, is_read: bool) -> None:
+    name = "model.layers.0.mlp.up_proj.weight"
+    tensors = {name: ("F8_E4M3", (256, 128)), f"{name}_scale_inv": ("F32", (2, 1))}
+    packed = {"quant_method": "fp8", "weight_block_size": [128, 128]}
+    files = model_files({"model_type": model_type, "quantization_config": packed}, tensors)
+    with nullcontext() if is_read else pytest.raises(ModelUnsupported, match="fp8"):
+        inspect_model(write_folder(tmp_path / "m", files))
+
+
+def test_the_families_that_read_fp8_are_those_whose_code_does() -> None:
+    spec = find_spec("mlx_lm")
+    assert spec is not None
+    folder = Path(next(iter(spec.submodule_search_locations or ()))) / "models"
+    said = {path.stem for path in folder.glob("*.py") if "weight_scale_inv" in path.read_text()}
+    assert said <= READ_FP8
+    for family in READ_FP8 - said:  # by the code of another one
+        assert any(f"from .{each} import Model" in (folder / f"{family}.py").read_text() for each in said)
+
+
+def test_codes_that_mlx_lm_takes_apart_count_as_half_precision(tmp_path: Path) -> None:
+    """FP8 with scales is computed in 16 bits; FP8 that MLX has packed itself has scales of other types."""
+    name = "model.layers.0.mlp.up_proj.weight"
+    sizes = []
+    for scale, apart in (("BF16", True), ("U8", False)):
+        tensors = {name: ("F8_E4M3", (256, 128)), f"{name}_scale_inv": (scale, (2, 1))}
+        info = inspect_model(write_folder(tmp_path / scale, model_files(tensors=tensors)))
+        assert info.loaded_bytes == info.weight_bytes + apart * 256 * 128
+        sizes.append(memory_fit(info, 1024, 2**34).needed_bytes)
+    assert sizes[0] > sizes[1] + 256 * 128
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,18 @@ def test_other_programs_models_are_found_where_they_say(
     assert tree(home) == before
 
 
+def test_a_moved_home_of_lm_studio_is_found_by_its_pointer(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder
+) -> None:
+    home, base = tmp_path / "home", tmp_path / "drive" / "lm"
+    write_folder(home, {".lmstudio-home-pointer": f"{base}\n".encode()})
+    write_folder(base / "models" / "org" / "There", model_files())
+    write_folder(tmp_path / "other" / "org" / "Further", model_files())
+    write_folder(base, {"settings.json": json.dumps({"downloadsFolder": str(tmp_path / "other")}).encode()})
+    store.set_home(home)
+    assert {model.repository for model in scan(store, recorder).values()} == {"org/There", "org/Further"}
+
+
 @pytest.mark.parametrize(
     "settings", [b"", b"[]", b"\xff", b'{"downloadsFolder": 7}', b'{"downloadsFolder": "a\\u0000b"}']
 )

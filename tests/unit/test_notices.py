@@ -132,6 +132,37 @@ def test_a_rank_that_says_itself_why_it_failed_is_not_said_to_be_silent(machine:
     assert "answers" not in sentences[RankEnd.FAILED]
 
 
+def test_weights_of_another_packing_have_a_way_on() -> None:
+    notice = notice_for(ModelUnsupported("/m/Some-1B", "qwen3", "bitsandbytes"))
+    assert notice.sentence == "MLX cannot read the weights of Some-1B (“bitsandbytes”)."
+    assert "mlx-community" in notice.hint
+
+
+@pytest.mark.parametrize(
+    ("detail", "is_damage"),
+    [
+        ("model.safetensors: header of 3 bytes in a file of 9", True),
+        ("FileError: a group_size of 0", True),
+        ("RuntimeError: [load] failed", True),
+        ("ValueError: Received 1 parameters not in model", False),
+        ("TypeError: ModelArgs.__init__() missing 1 required positional argument: 'rope_theta'", False),
+        ("KeyError: 'model'", False),
+    ],
+)
+def test_what_mlx_lm_refuses_is_not_called_damaged(detail: str, is_damage: bool) -> None:
+    """Gigabytes would be fetched again for nothing."""
+    notice = notice_for(ModelDamaged("/m/Some-1B", detail))
+    assert ("damaged" in notice.sentence) is is_damage
+    assert ("Delete and reinstall" in notice.hint) is is_damage
+
+
+def test_a_tokenizer_that_nothing_here_reads_is_not_to_be_fetched_again() -> None:
+    """Older folders of Mistral's have only one in a format of its own."""
+    notice = notice_for(TokenizerBroken("/m/Some-1B", "no tokenizer.json"))
+    assert "Verify" in notice.hint
+    assert "reinstall" not in notice.hint
+
+
 def test_error_of_tomorrow_still_becomes_a_notice() -> None:
     @dataclasses.dataclass(eq=False)
     class NewError(EngineError):

@@ -10,7 +10,6 @@ from PySide6.QtCore import QCoreApplication, QLocale, QRect, QSize, Qt, QTimer, 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from app.controllers.downloads import NEWEST
 from app.controllers.models import ModelController
 from app.theme import COLUMN_PX, Theme
 from app.view_models.downloads import DownloadState, repository_in, revision_in
@@ -289,7 +288,7 @@ class InstallCard(Translated, Card):
         text = self.repository.text()
         if repository := repository_in(text):
             self._installing = repository
-            self._downloads.install(repository, revision_in(text) or NEWEST)
+            self._downloads.install(repository, revision_in(text))
             self.repository.clear()
 
     def _show_state(self) -> None:
