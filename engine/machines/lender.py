@@ -282,13 +282,17 @@ class Lender:
         raise Declined(MachineRefusal.NO_MODEL)
 
     def _reserve(self, lending: LentMemory, process: str, connection: Caller) -> None:
-        """Raises Declined while another process is helped; the same one has lost what it had, or wants another."""
+        """Raises Declined while another process is helped; the same one has lost what it had, or wants another.
+
+        A station does not replace a rank: that is part of the model that it would draft for.
+        """
         with self._freed:
             if time.monotonic() < self._lends_from:
                 raise Declined(MachineRefusal.TAKEN_BACK)
             if self.lending is not None and self._lent_to is not None:
                 before, its = self._lent_to
-                if (self.lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):
+                is_same = (self.lending.machine.fingerprint, before) == (lending.machine.fingerprint, process)
+                if is_same and (self.lending.drafts or not lending.drafts):
                     its.end()
                     self._freed.wait_for(lambda: self.lending is None, FREED_S)
             if self.lending is not None:

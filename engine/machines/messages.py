@@ -97,7 +97,8 @@ class Ask:
 class Start:
     """Start a rank with that model; after the answer, Offer, the connection is the rank's own.
 
-    `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one.
+    `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one. So is
+    a station, but a rank is not ended for a station.
     `memory_bytes`: that the rank needs with a chat of useful length; 0 is refused. `drafts`: start a station instead,
     which drafts with that model for the machine that asks.
     """

@@ -76,8 +76,7 @@ class StationProcess(ChildProcess):
 
 
 def lent_station(helping: Helping, draft: DraftOrder) -> LentProcess:
-    # not this process's own number: a rank that is there would be ended
-    order = Start(digest_of(Path(draft.folder)), f"{THIS_PROCESS} drafts", draft.memory_bytes, drafts=True)
+    order = Start(digest_of(Path(draft.folder)), THIS_PROCESS, draft.memory_bytes, drafts=True)
     return LentProcess(helping, order, Answer, _FRAME_S, most_bytes=0)
 
 

@@ -66,6 +66,7 @@ from engine.machines.versions import difference, versions_here
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models import inspect
 from engine.models.inspect import content_digest
+from engine.station.connection import DraftOrder, lent_station
 from tests.helpers.ranks import Line
 
 GB = 10**9
@@ -527,6 +528,23 @@ def test_only_one_machine_is_helped_at_a_time_and_only_as_long_as_it_is_paired(l
     wait_until(lambda: lending.lender.lending is None)
     for rank in (lost, again):
         rank.end(0)
+
+
+def test_a_model_over_two_machines_takes_the_place_of_a_draft_there_and_not_the_other_way_round(
+    lending: Lending,
+) -> None:
+    helping, digest = lending.paired(), content_digest(STARTER_MAIN)
+    order = DraftOrder(str(STARTER_DRAFT), 1, (), GB)
+    station = lent_station(helping, order)
+    rank = lent_rank(helping, digest, GB)
+    until_it_ends(station)
+    assert refusal(lambda: lent_station(helping, order)) is MachineRefusal.BUSY
+    assert lending.lender.lending is not None
+    assert not lending.lender.lending.drafts
+
+    for process in (station, rank):
+        process.end(0)
+    wait_until(lambda: lending.lender.lending is None)
 
 
 def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
