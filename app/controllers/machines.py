@@ -138,6 +138,8 @@ class MachinesController(QObject):
         own, machines = known
         self._machines = {machine.fingerprint: machine for machine in machines}
         self.station.note_machines(self._machines)
+        for removed in self._models.helpers.fingerprints - self._machines.keys():  # by another program
+            self._models.helpers.forget(removed)
         self._show([_entry(machine, before.get(machine.fingerprint)) for machine in reversed(machines)])
         for machine in machines:
             if machine.address:

@@ -301,6 +301,9 @@ def test_what_each_machine_says(
     others.known = [moved := replace(STUDIO, address="10.0.0.8:7791")]
     machines.look()
     qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
+    others.known = []  # another program has removed it: nothing on the page could take it from the model
+    machines.look()
+    qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == ())
 
 
 def test_a_model_runs_over_two_machines_and_again_after_a_restart(
