@@ -3647,6 +3647,14 @@
         <translation>%1 は受け持つレイヤーを実行できませんでした。</translation>
     </message>
     <message>
+        <source>%1 has too little free memory for its layers.</source>
+        <translation>%1 には、受け持つレイヤーに必要な空きメモリがありません。</translation>
+    </message>
+    <message>
+        <source>Close other apps there, or choose a smaller model.</source>
+        <translation>そちらでほかのアプリを閉じるか、より小さいモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>A process could not run its layers.</source>
         <translation>プロセスが受け持つレイヤーを実行できませんでした。</translation>
     </message>

@@ -228,7 +228,8 @@ class RankGroup:
             for other in range(1, len(self._helpers) + 1) if self._sharded else ():
                 if other != rank and self._last_word(other, NOTICED_S) == (True, None):  # so this one's sum failed
                     return self._lose(other, RankEnd.ENDED, value.detail)
-            return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
+            why = RankEnd.MEMORY if value.lacks_memory else RankEnd.FAILED
+            return self._lose(rank, why, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)
 
     def _patience_s(self, tokens: int) -> float:

@@ -49,10 +49,14 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class RankBroken:
-    """The last word."""
+    """The last word. `error`: the name of the error's type."""
 
     error: str
     detail: str
+
+    @property
+    def lacks_memory(self) -> bool:
+        return self.error in ("ModelTooLarge", "OutOfMemory")
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,7 @@ LOST: dict[str, tuple[Script, RankEnd]] = {
     "stalls": (after_joining(only_pongs), RankEnd.STALLED),
     "sends pongs without end": (after_joining(pongs_without_end), RankEnd.STALLED),
     "fails": (after_joining(lambda wire, _: wire.send(RankBroken("ValueError", "x"))), RankEnd.FAILED),
+    "lacks memory": (after_joining(lambda wire, _: wire.send(RankBroken("ModelTooLarge", "x"))), RankEnd.MEMORY),
     "answers another question": (after_joining(lambda wire, _: wire.send(RankAnswer(True))), RankEnd.MISBEHAVED),
     "sends fewer states": (after_joining(lambda wire, _: wire.send(Stepped("float32"), b"1")), RankEnd.MISBEHAVED),
     "sends states of no type": (
