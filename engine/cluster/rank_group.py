@@ -186,6 +186,7 @@ class RankGroup:
                 for rank, (value, _) in words:
                     if not isinstance(value, Pong):
                         raise self._unasked(rank, value)
+            self._send_forgotten()
             self._beat(self._ranks, IDLE_BEAT_S)
             self._pongs.clear()
         return self.lost
@@ -194,7 +195,7 @@ class RankGroup:
         return next(self._numbers)
 
     def forget(self, number: int) -> None:
-        """A sequence or checkpoint, with the next operation. Any thread: garbage may be found on any."""
+        """A sequence or checkpoint, with the next operation or look. Any thread: garbage may be found on any."""
         self._forgotten.append(number)
 
     def end(self, patience_s: float = END_S) -> None:
