@@ -18,6 +18,7 @@ import httpx2
 import pytest
 
 from engine import (
+    AccessDenied,
     ChecksumMismatch,
     DownloadFailed,
     DownloadFinished,
@@ -184,6 +185,28 @@ def test_where_no_hub_is_reached_the_list_is_the_other_machines(
     assert isinstance(download(store, recorder, macs), DownloadFinished)
     assert_installed(tmp_path, hub)
     assert hub.seen == []
+
+
+@pytest.mark.parametrize("refused", [Fault(status=403, code="GatedRepo"), Fault(status=401, code="RepoNotFound")])
+def test_where_the_hub_gives_it_to_the_other_machine_alone_the_list_is_that_ones(
+    refused: Fault, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+) -> None:
+    """A private model, one whose terms only the other one's user has accepted, or one that was withdrawn."""
+    hub.faults[REPO] = refused
+    macs.supply()
+    assert isinstance(download(store, recorder, macs), DownloadFinished)
+    assert_installed(tmp_path, hub)
+
+
+def test_wrong_bytes_are_not_taken_by_the_list_of_who_sent_them(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+) -> None:
+    hub.faults[f"{REPO}/{WEIGHTS}"] = Fault(status=403, code="GatedRepo")
+    damage(macs.model / WEIGHTS)
+    macs.supply()
+    ended = download(store, recorder, macs)
+    assert isinstance(ended, DownloadFailed)
+    assert isinstance(ended.error, AccessDenied)
 
 
 def test_what_a_machine_has_sent_before_it_ended_is_gone_on_with_from_the_hub(
