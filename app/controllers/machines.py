@@ -53,7 +53,7 @@ from engine import (
 )
 
 _MOST_TRIED = 16  # addresses that claim to be one machine
-EVERYWHERE = "0.0.0.0"  # only while lending: an unpaired machine may try a code, and nothing else
+EVERYWHERE = "[::]"  # by IPv4 as well; only while lending: an unpaired machine may try a code, and nothing else
 _log = logging.getLogger(__name__)
 _ENDED = (LendingPhase.OFF, LendingPhase.FAILED)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -50,6 +51,7 @@ from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.fake_model_store import installed
+from tests.helpers.lent import free_port
 from tests.helpers.window_pages import dialog
 
 GB = 10**9
@@ -660,6 +662,16 @@ def test_another_address_of_a_paired_machine(
     finds("10.0.0.9:7791", "10.0.0.10:7791")
     qtbot.waitUntil(lambda: said.text() == "10.0.0.9:7791 · 5.0 ms · was at 10.0.0.7:7791")
     assert [machine.address for machine in others.known] == ["10.0.0.9:7791"]
+
+
+def test_what_is_lent_is_reached_by_addresses_of_both_kinds(machines: MachinesController, qtbot: QtBot) -> None:
+    """Both are announced, and a cable between two Macs may have those of IPv6 alone."""
+    lending = machines.lending
+    lending.port = free_port()
+    lending.set_on(True)
+    qtbot.waitUntil(lambda: lending.is_ready)
+    for host in ("127.0.0.1", "::1"):
+        socket.create_connection((host, lending.port), 10).close()
 
 
 def test_lending_that_has_failed_is_tried_again_without_the_user(
