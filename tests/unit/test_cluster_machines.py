@@ -567,6 +567,7 @@ def test_of_several_addresses_each_is_tried_and_only_the_same_machine_counts(len
         nobody = f"127.0.0.1:{closed.getsockname()[1]}"
     tried = ways(lending.main, paired, addresses := [nobody, other.address, paired.address, "mac:x"])
     anyone = ways(lending.main, None, [other.address, paired.address])
+    others = ways(lending.identity.folder, None, [other.address, lending.address])
     other.lender.stop()
 
     assert [way.address for way in tried] == addresses
@@ -575,6 +576,7 @@ def test_of_several_addresses_each_is_tried_and_only_the_same_machine_counts(len
     assert reasons == [MachineRefusal.UNREACHABLE, MachineRefusal.STRANGER]
     assert isinstance(tried[-1].error, InvalidRequest)
     assert [way.error for way in anyone] == [None, None]
+    assert [way.error is None for way in others] == [True, False], "a bridge to virtual machines has one address on all"
 
 
 def test_an_address_that_says_nothing_keeps_those_that_answer_waiting_for_a_moment(
