@@ -42,7 +42,7 @@ from engine.machines.versions import difference
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.children import RUN_RANK, RUN_STATION
 from engine.models.fit import model_memory_bytes
-from engine.models.inspect import content_digest
+from engine.models.inspect import has_content
 from engine.models.model_files import FileError
 from engine.models.names import is_commit, is_repository
 
@@ -277,7 +277,7 @@ class Lender:
     def _folder_of(self, digest: str) -> str:
         for folder in self.models():
             with suppress(ModelError, FileError, OSError, ValueError):  # deleted meanwhile, perhaps
-                if content_digest(folder) == digest:
+                if has_content(folder, digest):
                     return str(folder)
         raise Declined(MachineRefusal.NO_MODEL)
 

@@ -13,7 +13,7 @@ from math import isfinite
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, Protocol, get_type_hints
 
-PROTOCOL = 8
+PROTOCOL = 9
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
 _MOST = 1 << 53

@@ -259,6 +259,15 @@ def test_files_that_have_not_changed_are_read_once_however_often_is_asked(tmp_pa
     assert content_digest(tmp_path / "model") != first
 
 
+def test_of_models_of_other_sizes_nothing_is_read(lending: Lending) -> None:
+    """There may be dozens, on a slow disk, and an answer is waited for only so long."""
+    helping = lending.paired()
+    inspect._digest_of_files.cache_clear()
+    machine_offer(helping, STARTER_MAIN)
+    assert next(iter(lending.models)) == STARTER_DRAFT
+    assert inspect._digest_of_files.cache_info().misses == 1
+
+
 def test_a_model_that_is_not_there_is_known_there_until_it_is(
     lending: Lending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
