@@ -435,7 +435,8 @@ class Lending(QObject):
         self._closed = False
         self.retry = RetryTimer(self._try_again, self)
         settings.changed.connect(self._on_setting)
-        models.models_changed.connect(self._offer)
+        for react in (self.follow, self._offer):
+            models.models_changed.connect(react)
         for what in (models.models_changed, models.downloads.changed):
             what.connect(self._look_at_wanted)
 
@@ -498,8 +499,10 @@ class Lending(QObject):
             self._models.downloads.cancel(self.coming.id)
 
     def follow(self) -> None:
-        """One step towards the settings; a process that has ended is started again, later if it failed."""
-        wanted = self.is_on and not self._closed
+        """One step towards the settings, once it is known which models are here; a process that has ended is started
+        again, later if it failed.
+        """
+        wanted = self.is_on and not self._closed and self._models.library.scanned
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
             self._process = LendingProcess(self._identity, address, self._hear)

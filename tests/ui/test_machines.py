@@ -697,7 +697,11 @@ def test_lending_that_has_failed_is_tried_again_without_the_user(
     started: list[object] = []
     monkeypatch.setattr("app.controllers.machines.LendingProcess", Process)
     lending = machines.lending
+    machines._models.library.scanned = False  # until then it would answer that it has no model
     lending.set_on(True)
+    assert not started
+    machines._models.library.scanned = True
+    machines._models.models_changed.emit()
     for wait_ms in (10_000, 20_000, 40_000):
         assert len(started) == 1
         lending.on_state(LendingState(LendingPhase.FAILED))
