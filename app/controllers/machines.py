@@ -128,9 +128,10 @@ class MachinesController(QObject):
     def look(self) -> None:
         """Read the paired machines, and measure the round trip to each."""
         self._worker.ask(lambda: _known(self._identity), self._on_machines, ignore)
-        if self.station.lacks_files:  # before a plan: a machine fetches what it was asked for last
+        fetches = self.station.chosen if self.station.lacks_files else ""  # what it was asked for last
+        if fetches:
             self.station.look_for_files()
-        elif self.plan.may_change:
+        if self.plan.may_change and self.plan.fingerprint != fetches:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
     def _on_machines(self, known: tuple[str, tuple[Machine, ...]]) -> None:

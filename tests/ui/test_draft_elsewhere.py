@@ -21,6 +21,7 @@ from engine import (
     HubSource,
     LendingPhase,
     LendingState,
+    Machine,
     MachineRefusal,
     MachineUnavailable,
     StationChanged,
@@ -145,6 +146,22 @@ def test_a_draft_that_is_not_there_is_copied(
     assert not others.supplies
     assert not card.bar.isVisible()
     assert not card._second.isActive()
+
+
+def test_a_plan_with_a_third_machine_waits_for_no_files_of_a_draft(
+    harness: AppHarness, chosen: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    mini = Machine("Mini", "d" * 64, "10.0.0.9:7791")
+    others.known = [STUDIO, mini]
+    machines.look()
+    qtbot.waitUntil(lambda: len(machines.entries) == 2)
+    others.missing = MachineRefusal.NO_MODEL
+    lacks(harness)
+    machines.make_plan(MAIN.folder, mini.fingerprint)
+    qtbot.waitUntil(lambda: others.supplies and machines.plan.state is AskingState.REFUSED)
+    others.missing = None
+    machines.look()
+    assert machines.plan.state is AskingState.ASKING
 
 
 def test_a_machine_that_has_a_draft_and_has_it_not_is_told_of_it_once(
