@@ -56,8 +56,12 @@ class Identity:
         return next((machine for machine in self.machines() if machine.fingerprint == fingerprint), None)
 
     def pair_with(self, machine: Machine, certificate: str) -> None:
-        """Store a pairing; replaces a former one of that machine, or at its address."""
+        """Store a pairing; replaces a former one of that machine, whose address stays if it brings none, or at its
+        address.
+        """
         with _alone(self.folder):
+            former = self.machine(machine.fingerprint) or machine
+            machine = replace(machine, address=machine.address or former.address)
             others = [known for known in self._known() if known[0].fingerprint != machine.fingerprint]
             if machine.address:
                 others = [known for known in others if known[0].address != machine.address]

@@ -138,6 +138,17 @@ def test_machines_are_paired_by_the_digits_that_one_shows(lending: Lending) -> N
     assert refusal(lambda: pair_machines(lending.main, lending.address, code)) is MachineRefusal.NOT_INVITING
 
 
+def test_two_machines_may_each_be_paired_with_the_other(lending: Lending) -> None:
+    there = lending.paired().machine
+    own = Lender(Identity(lending.main), dict, memory_bytes=1)
+    address = f"127.0.0.1:{own.start('127.0.0.1', 0)}"
+    here = pair_machines(lending.identity.folder, address, own.invite())
+    own.stop()
+    (kept,) = Identity(lending.main).machines()
+    assert (kept.fingerprint, kept.address) == (there.fingerprint, there.address)
+    assert lending.identity.machines() == (here,)
+
+
 def test_each_of_several_that_are_paired_is_known(lending: Lending, tmp_path: Path) -> None:
     """Their certificates have the same subject, so nothing but the keys tells them apart."""
     paired = [
