@@ -25,6 +25,7 @@ from engine.api.errors import (
     FileMissing,
     FileUnusable,
     HubMisbehaved,
+    HubOffline,
     HubUnreachable,
     ModelDamaged,
     NothingToInstall,
@@ -342,7 +343,7 @@ class Download:
         """
         patience = self._tuning.patience
         for hub in places[:-1]:
-            with suppress(HubUnreachable):
+            with suppress(HubUnreachable, HubOffline):
                 self._install(hub, patience, meter, shares)
                 return
             self.stop.begin_again()
@@ -351,7 +352,7 @@ class Download:
         try:
             self._install(places[-1], last if from_peer is None else patience, meter, shares)
             return
-        except (HubUnreachable, AccessDenied, RepositoryNotFound) as error:
+        except (HubUnreachable, HubOffline, AccessDenied, RepositoryNotFound) as error:
             from_peer = self.peer_files.hub(self.revision)
             if from_peer is None:
                 raise

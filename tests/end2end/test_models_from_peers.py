@@ -177,11 +177,13 @@ def test_the_files_come_from_the_other_machine_and_the_hub_is_asked_for_their_ch
     assert macs.used == [True, False]
 
 
+@pytest.mark.parametrize("offline", [False, True])
 def test_where_no_hub_is_reached_the_list_is_the_other_machines(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+    offline: bool, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
+    """Nor in offline mode, which is about the internet."""
     macs.supply()
-    store.set_hub(HubAccess("http://127.0.0.1:1"))
+    store.set_hub(HubAccess("http://127.0.0.1:1", mirrors=("http://127.0.0.1:2",), offline=offline))
     assert isinstance(download(store, recorder, macs), DownloadFinished)
     assert_installed(tmp_path, hub)
     assert hub.seen == []
