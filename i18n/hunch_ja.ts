@@ -7158,6 +7158,10 @@
         <source>Copying the draft to %1: %2</source>
         <translation>ドラフトモデルを %1 へコピー中：%2</translation>
     </message>
+    <message>
+        <source>%1 runs part of the model, so this Mac drafts.</source>
+        <translation>%1 はモデルの一部を実行しているため、ドラフトはこの Mac が行います。</translation>
+    </message>
 </context>
 <context>
     <name>TemplateDialog</name>

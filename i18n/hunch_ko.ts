@@ -7158,6 +7158,10 @@
         <source>Copying the draft to %1: %2</source>
         <translation>초안 모델을 복사하는 중 · %1: %2</translation>
     </message>
+    <message>
+        <source>%1 runs part of the model, so this Mac drafts.</source>
+        <translation>%1에서 모델의 일부를 실행하므로 초안은 이 Mac에서 만들어요.</translation>
+    </message>
 </context>
 <context>
     <name>TemplateDialog</name>

@@ -7158,6 +7158,10 @@
         <source>Copying the draft to %1: %2</source>
         <translation>正在将草稿模型拷贝到 %1：%2</translation>
     </message>
+    <message>
+        <source>%1 runs part of the model, so this Mac drafts.</source>
+        <translation>%1 正在运行模型的一部分，因此由这台 Mac 起草。</translation>
+    </message>
 </context>
 <context>
     <name>TemplateDialog</name>

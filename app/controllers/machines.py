@@ -202,6 +202,12 @@ class MachinesController(QObject):
         helper = self._models.pair.helper
         return helper is not None and helper.fingerprint == entry.fingerprint
 
+    @property
+    def drafter_helps(self) -> bool:
+        """Whether the machine that is to draft has a part of the model instead: it does one thing at a time."""
+        helper = self._models.pair.helper
+        return helper is not None and helper.fingerprint == self.station.chosen
+
     def remove(self, fingerprint: str) -> None:
         """Remove a pairing on both sides. Models that it helped with are loaded without it."""
         self._models.helpers.forget(fingerprint)

@@ -209,6 +209,16 @@ def test_a_question_that_fails_by_itself_changes_nothing(
     assert harness.engine.stations == [place(harness)]
 
 
+def test_one_that_has_a_part_of_the_model_does_not_draft(
+    harness: AppHarness, chosen: MachinesPage, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(chosen.plan.run.isEnabled)
+    chosen.plan.run.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO)
+    lacks(harness, MachineUnavailable(STUDIO.address, MachineRefusal.BUSY, "This very Mac"))
+    assert chosen.station.row.explanation.text() == "Studio runs part of the model, so this Mac drafts."
+
+
 def test_one_that_answers_again_is_not_waited_for(
     harness: AppHarness, chosen: MachinesPage, machines: MachinesController, qtbot: QtBot
 ) -> None:
