@@ -267,9 +267,10 @@ class Lender:
                 self._on_change()
 
     def _note_files(self, wanted: WantedModel, port: int, connection: Caller) -> None:
-        """Raises Declined unless it is what was asked for last."""
+        """Raises Declined unless it is what was asked for last; NO_MODEL: nothing was, since this process began."""
         if wanted != self.wanted or wanted.source in self.models().values():
-            raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
+            lacks = self.wanted is None and wanted.source not in self.models().values()
+            raise Declined(MachineRefusal.NO_MODEL if lacks else MachineRefusal.MISBEHAVED, "not wanted")
         endpoint = f"https://{at_port(connection.host, port)}"
         self._files = OfferedFiles(wanted, endpoint, time.monotonic() + OFFERED_S)
         self._on_change()

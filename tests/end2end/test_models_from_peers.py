@@ -416,11 +416,19 @@ def test_it_ends_once_one_has_removed_the_other(removed_by: str, macs: Macs) -> 
     assert removed_by == "main" or macs.lender.offered_files is None
 
 
+def test_a_machine_that_was_started_again_or_asked_for_another_model_is_asked_again(macs: Macs) -> None:
+    supply = macs.supply()
+    macs.lender.wanted = macs.lender._files = None
+    wait_until(lambda: macs.lender.offered_files is not None)
+    assert not supply.is_over
+
+
 def test_what_was_not_asked_for_last_is_not_taken(macs: Macs) -> None:
-    for source in (macs.source, HubSource("org/other", macs.source.revision)):
+    other = HubSource("org/other", macs.source.revision)
+    for source, why in ((macs.source, MachineRefusal.NO_MODEL), (other, MachineRefusal.MISBEHAVED)):
         with pytest.raises(MachineUnavailable) as refused:
             offer_files(macs.helping, source, 9)
-        assert refused.value.why is MachineRefusal.MISBEHAVED
+        assert refused.value.why is why
         assert macs.ask() is MachineRefusal.NO_MODEL
     macs.models[macs.model.parent / "elsewhere"] = macs.source
     assert macs.ask() is MachineRefusal.DIFFERS
