@@ -3659,6 +3659,14 @@
         <translation>%1 は受け持つレイヤーを実行できませんでした。</translation>
     </message>
     <message>
+        <source>%1 has too little free memory for its layers.</source>
+        <translation>%1 には、受け持つレイヤーに必要な空きメモリがありません。</translation>
+    </message>
+    <message>
+        <source>Close other apps there, or choose a smaller model.</source>
+        <translation>そちらでほかのアプリを閉じるか、より小さいモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>A process could not run its layers.</source>
         <translation>プロセスが受け持つレイヤーを実行できませんでした。</translation>
     </message>
@@ -7161,6 +7169,10 @@
     <message>
         <source>Copying the draft to %1: %2</source>
         <translation>ドラフトモデルを %1 へコピー中：%2</translation>
+    </message>
+    <message>
+        <source>%1 runs part of the model, so this Mac drafts.</source>
+        <translation>%1 はモデルの一部を実行しているため、ドラフトはこの Mac が行います。</translation>
     </message>
 </context>
 <context>

@@ -3659,6 +3659,14 @@
         <translation>%1에서 맡은 레이어를 실행하지 못했어요.</translation>
     </message>
     <message>
+        <source>%1 has too little free memory for its layers.</source>
+        <translation>%1에 맡은 레이어를 둘 만큼 남은 메모리가 없어요.</translation>
+    </message>
+    <message>
+        <source>Close other apps there, or choose a smaller model.</source>
+        <translation>거기에서 다른 앱을 닫거나, 더 작은 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>A process could not run its layers.</source>
         <translation>프로세스가 맡은 레이어를 실행하지 못했어요.</translation>
     </message>
@@ -7161,6 +7169,10 @@
     <message>
         <source>Copying the draft to %1: %2</source>
         <translation>초안 모델을 복사하는 중 · %1: %2</translation>
+    </message>
+    <message>
+        <source>%1 runs part of the model, so this Mac drafts.</source>
+        <translation>%1에서 모델의 일부를 실행하므로 초안은 이 Mac에서 만들어요.</translation>
     </message>
 </context>
 <context>

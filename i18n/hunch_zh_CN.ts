@@ -3659,6 +3659,14 @@
         <translation>%1 无法运行其承担的层。</translation>
     </message>
     <message>
+        <source>%1 has too little free memory for its layers.</source>
+        <translation>%1 的可用内存不足以存放其承担的层。</translation>
+    </message>
+    <message>
+        <source>Close other apps there, or choose a smaller model.</source>
+        <translation>请在那里关闭其他应用，或选择更小的模型。</translation>
+    </message>
+    <message>
         <source>A process could not run its layers.</source>
         <translation>一个进程无法运行其负责的层。</translation>
     </message>
@@ -7161,6 +7169,10 @@
     <message>
         <source>Copying the draft to %1: %2</source>
         <translation>正在将草稿模型拷贝到 %1：%2</translation>
+    </message>
+    <message>
+        <source>%1 runs part of the model, so this Mac drafts.</source>
+        <translation>%1 正在运行模型的一部分，因此由这台 Mac 起草。</translation>
     </message>
 </context>
 <context>

@@ -92,7 +92,7 @@ class EnergyController(QObject):
         if written or self._programs.is_asked:
             return Activity.NO_NAP if self.power.on_battery else Activity.NO_SLEEP
         pair = self._models.pair
-        is_helped = pair.state is PairState.READY and (pair.helper is not None or pair.station)
+        is_helped = self._engine.state().choice is not None or (pair.state is PairState.READY and pair.station)
         works = is_helped or pair.state is PairState.LOADING or self._models.library.is_verifying
         return Activity.NO_NAP if works else None
 

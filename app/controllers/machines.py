@@ -53,7 +53,7 @@ from engine import (
 )
 
 _MOST_TRIED = 16  # addresses that claim to be one machine
-EVERYWHERE = "0.0.0.0"  # only while lending: an unpaired machine may try a code, and nothing else
+EVERYWHERE = "[::]"  # by IPv4 as well; only while lending: an unpaired machine may try a code, and nothing else
 _log = logging.getLogger(__name__)
 _ENDED = (LendingPhase.OFF, LendingPhase.FAILED)
 
@@ -128,9 +128,10 @@ class MachinesController(QObject):
     def look(self) -> None:
         """Read the paired machines, and measure the round trip to each."""
         self._worker.ask(lambda: _known(self._identity), self._on_machines, ignore)
-        if self.station.lacks_files:  # before a plan: a machine fetches what it was asked for last
+        fetches = self.station.chosen if self.station.lacks_files else ""  # what it was asked for last
+        if fetches:
             self.station.look_for_files()
-        elif self.plan.may_change:
+        if self.plan.may_change and self.plan.fingerprint != fetches:
             self.make_plan(self.plan.folder, self.plan.fingerprint)
 
     def _on_machines(self, known: tuple[str, tuple[Machine, ...]]) -> None:
@@ -138,6 +139,8 @@ class MachinesController(QObject):
         own, machines = known
         self._machines = {machine.fingerprint: machine for machine in machines}
         self.station.note_machines(self._machines)
+        for removed in self._models.helpers.fingerprints - self._machines.keys():  # by another program
+            self._models.helpers.forget(removed)
         self._show([_entry(machine, before.get(machine.fingerprint)) for machine in reversed(machines)])
         for machine in machines:
             if machine.address:
@@ -198,6 +201,12 @@ class MachinesController(QObject):
         """Whether it helps with the loaded model."""
         helper = self._models.pair.helper
         return helper is not None and helper.fingerprint == entry.fingerprint
+
+    @property
+    def drafter_helps(self) -> bool:
+        """Whether the machine that is to draft has a part of the model instead: it does one thing at a time."""
+        helper = self._models.pair.helper
+        return helper is not None and helper.fingerprint == self.station.chosen
 
     def remove(self, fingerprint: str) -> None:
         """Remove a pairing on both sides. Models that it helped with are loaded without it."""
@@ -433,7 +442,8 @@ class Lending(QObject):
         self._closed = False
         self.retry = RetryTimer(self._try_again, self)
         settings.changed.connect(self._on_setting)
-        models.models_changed.connect(self._offer)
+        for react in (self.follow, self._offer):
+            models.models_changed.connect(react)
         for what in (models.models_changed, models.downloads.changed):
             what.connect(self._look_at_wanted)
 
@@ -496,8 +506,10 @@ class Lending(QObject):
             self._models.downloads.cancel(self.coming.id)
 
     def follow(self) -> None:
-        """One step towards the settings; a process that has ended is started again, later if it failed."""
-        wanted = self.is_on and not self._closed
+        """One step towards the settings, once it is known which models are here; a process that has ended is started
+        again, later if it failed.
+        """
+        wanted = self.is_on and not self._closed and self._models.library.scanned
         if wanted and self._process is None and self.state.phase is not LendingPhase.FAILED:
             address = f"{self.host}:{self.port}"
             self._process = LendingProcess(self._identity, address, self._hear)

@@ -117,6 +117,10 @@ class Helpers:
             return ()
         return (Helping(Machine(name, fingerprint, address), identity),)
 
+    @property
+    def fingerprints(self) -> set[str]:
+        return {str(each.get("fingerprint")) for each in self._settings.helped_models.values()}
+
     def mode_of(self, main: str) -> RankMode | None:
         """The mode that the user wants it to run in with them; None: whichever is faster."""
         stored = self._settings.helped_models.get(as_setting(main, self._starter.main), {})

@@ -138,7 +138,10 @@ class ProgramModels(QObject):
             if model.exact and main is not None and main.folder == folder:
                 self._engine.set_draft(draft, partial(self._hear, True))
             else:
-                self._engine.load(folder, partial(self._hear, False), draft=draft)
+                hear = partial(self._hear, False)
+                helping = self._pair.helpers.of(folder)
+                mode = self._pair.helpers.mode_of(folder)
+                self._engine.load(folder, hear, draft=draft, helping=helping, mode=mode)
 
     def _is_own(self, model: ServedModel) -> bool:
         """Whether the model is the user's pair."""

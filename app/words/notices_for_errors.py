@@ -484,9 +484,16 @@ TABLE = (
         when=lambda error: error.why is engine.RankEnd.FAILED and bool(error.machine),
     ),
     _part_lost(
+        QT_TRANSLATE_NOOP("Messages", "%1 has too little free memory for its layers."),
+        QT_TRANSLATE_NOOP("Messages", "Close other apps there, or choose a smaller model."),
+        NoticeAction.RETRY,
+        values=("machine",),
+        when=lambda error: error.why is engine.RankEnd.MEMORY and bool(error.machine),
+    ),
+    _part_lost(
         QT_TRANSLATE_NOOP("Messages", "A process could not run its layers."),
         QT_TRANSLATE_NOOP("Messages", "Load the model again."),
-        when=lambda error: error.why is engine.RankEnd.FAILED,
+        when=lambda error: error.why in (engine.RankEnd.FAILED, engine.RankEnd.MEMORY),
     ),
     _part_lost(
         QT_TRANSLATE_NOOP("Messages", "%1, which has some of its layers, no longer answers."),

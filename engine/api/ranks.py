@@ -29,6 +29,7 @@ class RankEnd(StrEnum):
     SILENT = "silent"  # it no longer answers: stopped, asleep, or out of reach
     STALLED = "stalled"  # it answers, but a step has taken too long
     FAILED = "failed"  # it says so itself
+    MEMORY = "memory"  # it says that memory is short there by now
     DIFFERS = "differs"  # other versions, or other files of the model, than rank 0 has
     MISBEHAVED = "misbehaved"  # what it sent is no answer
 

@@ -187,9 +187,8 @@ class FrontRank:
     def first_layer(self) -> int:
         return 0 if self._is_sharded else sum(self._plan.split[1:])
 
-    def begin(self) -> Generator[None, None, None]:
+    def begin(self) -> None:
         self._group.load(self._plan.folder, self._plan.split)
-        yield
 
     def cut(self, network: Any) -> Held:
         folder = self._plan.folder

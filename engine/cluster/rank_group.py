@@ -186,6 +186,7 @@ class RankGroup:
                 for rank, (value, _) in words:
                     if not isinstance(value, Pong):
                         raise self._unasked(rank, value)
+            self._send_forgotten()
             self._beat(self._ranks, IDLE_BEAT_S)
             self._pongs.clear()
         return self.lost
@@ -194,7 +195,7 @@ class RankGroup:
         return next(self._numbers)
 
     def forget(self, number: int) -> None:
-        """A sequence or checkpoint, with the next operation. Any thread: garbage may be found on any."""
+        """A sequence or checkpoint, with the next operation or look. Any thread: garbage may be found on any."""
         self._forgotten.append(number)
 
     def end(self, patience_s: float = END_S) -> None:
@@ -228,7 +229,8 @@ class RankGroup:
             for other in range(1, len(self._helpers) + 1) if self._sharded else ():
                 if other != rank and self._last_word(other, NOTICED_S) == (True, None):  # so this one's sum failed
                     return self._lose(other, RankEnd.ENDED, value.detail)
-            return self._lose(rank, RankEnd.FAILED, f"{value.error}: {value.detail}")
+            why = RankEnd.MEMORY if value.lacks_memory else RankEnd.FAILED
+            return self._lose(rank, why, f"{value.error}: {value.detail}")
         return self._lose(rank, RankEnd.MISBEHAVED, type(value).__name__)
 
     def _patience_s(self, tokens: int) -> float:

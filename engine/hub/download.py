@@ -25,6 +25,7 @@ from engine.api.errors import (
     FileMissing,
     FileUnusable,
     HubMisbehaved,
+    HubOffline,
     HubUnreachable,
     ModelDamaged,
     NothingToInstall,
@@ -338,11 +339,12 @@ class Download:
     def _install_from_any(self, places: list[Hub], meter: Meter, shares: Shares) -> None:
         """From the hub, or if it cannot be reached from the first mirror that can; what has arrived is used.
 
-        At last by the list of a paired machine, which is theirs, as a mirror's is.
+        At last by the list of a paired machine, which is theirs, as a mirror's is. Also where the hub gives the model
+        to that machine's user alone.
         """
         patience = self._tuning.patience
         for hub in places[:-1]:
-            with suppress(HubUnreachable):
+            with suppress(HubUnreachable, HubOffline):
                 self._install(hub, patience, meter, shares)
                 return
             self.stop.begin_again()
@@ -351,15 +353,16 @@ class Download:
         try:
             self._install(places[-1], last if from_peer is None else patience, meter, shares)
             return
-        except HubUnreachable as error:
+        except (HubUnreachable, HubOffline, AccessDenied, RepositoryNotFound) as error:
+            from_peer = self.peer_files.hub(self.revision)
             if from_peer is None:
                 raise
-            unreached = error
+            refused = error
         self.stop.begin_again()
         try:
             self._install(from_peer, last, meter, shares)
         except NOT_FROM_PEER as error:
-            raise unreached from error
+            raise refused from error
 
     def _install(self, hub: Hub, patience: HubPatience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it exists, all other files are right

@@ -29,7 +29,7 @@ from engine.hub.repository import MAX_FILES, RemoteFile, is_checksum, is_wanted
 from engine.hub.staging import listed_in, read_manifest
 from engine.machines.callers import Caller, Callers, listening
 from engine.machines.identity import Identity
-from engine.machines.lent import offer_files
+from engine.machines.lent import machine_offer, offer_files
 from engine.models.model_files import MIB
 
 _OFFER_EVERY_S = 5.0  # the other machine forgets an offer (lender.OFFERED_S)
@@ -39,7 +39,7 @@ _IDLE_S = 30.0  # for which a connection may say nothing, or not read
 _MOST_CONNECTIONS = 16
 _AGAIN_S = 0.5  # until a connection is accepted again after a failure
 _PIECE_BYTES = MIB
-_PASSING = (MachineRefusal.UNREACHABLE, MachineRefusal.NO_ROUTE, MachineRefusal.BUSY)
+_PASSING = (MachineRefusal.UNREACHABLE, MachineRefusal.NO_ROUTE, MachineRefusal.BUSY, MachineRefusal.NO_MODEL)
 _RANGE = re.compile(r"bytes=(\d{1,15})-")
 
 
@@ -186,10 +186,17 @@ class ModelFileServer:
         try:
             offer_files(self._helping, self.source, port)
         except MachineUnavailable as error:
+            if error.why is MachineRefusal.NO_MODEL:
+                self._ask()
             return error.why in _PASSING
         except EngineError:
             return False
         return True
+
+    def _ask(self) -> None:
+        """As before this began: the other machine has forgotten it, as it was asked for another model, say."""
+        with suppress(EngineError):
+            machine_offer(self._helping, self._folder, self.source)
 
     def _look_at_use(self) -> None:
         with self._lock:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from engine.api.errors import InternalError, as_engine_error
 from engine.machines.messages import Ping, Pong, RankBroken
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.openblas import put_in_front
@@ -30,7 +31,9 @@ def serve(wire: Wire, take: Callable[[Any, bytearray], None], work: Callable[[],
     except (WireEnded, WireBroken):
         return 0
     except BaseException as error:  # noqa: BLE001  the other side reports it
-        wire.send(RankBroken(type(error).__name__, str(error)[:500]))
+        known = as_engine_error(error)
+        named = error if isinstance(known, InternalError) else known
+        wire.send(RankBroken(type(named).__name__, str(error)[:500]))
     return 1
 
 

@@ -1,13 +1,17 @@
-"""What a machine is beside another one, as far as tensor mode asks for it: chip, system, and RDMA between the two."""
+"""What a machine is called, and what it is beside another one, as far as tensor mode asks for it: chip, system, and
+RDMA between the two.
+"""
 
 from __future__ import annotations
 
+import platform
 import re
 import socket
 import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 _PATIENCE_S = 3.0
 _INTERFACE = re.compile(r"^\s*interface: (\w+)$", re.MULTILINE)
@@ -20,6 +24,13 @@ class Computer:
     chip: str = ""
     system: str = ""
     rdma: str = ""
+
+
+@cache
+def computer_name() -> str:
+    """Of this one, as its user knows it: a host has a name of English letters, or one that a network gives it."""
+    said = _said("scutil", "--get", "ComputerName") if sys.platform == "darwin" else ""
+    return said.strip() or platform.node().removesuffix(".local") or "Mac"
 
 
 def computer_beside(host: str) -> Computer:
@@ -52,5 +63,6 @@ def _interface_to(host: str) -> str:
 def _said(*command: str) -> str:
     """By a program of the system; "" if there is no such program, or it fails."""
     with suppress(OSError, subprocess.SubprocessError):
-        return subprocess.run(command, capture_output=True, check=True, text=True, timeout=_PATIENCE_S).stdout
+        run = subprocess.run(command, capture_output=True, check=True, timeout=_PATIENCE_S)
+        return run.stdout.decode(errors="replace")
     return ""

@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import json
 import os
-import platform
 import ssl
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from pathlib import Path
 from engine.api.errors import InvalidRequest
 from engine.api.files import write_atomically
 from engine.api.ranks import Machine
+from engine.machines.computers import computer_name
 from engine.models.model_files import FileError, entries, parse_object, read_limited, start_of
 
 MOST_NAME = 64
@@ -35,7 +35,7 @@ class Identity:
 
     def __init__(self, folder: Path, name: str = "") -> None:
         self.folder = folder
-        self.name = (name or platform.node().removesuffix(".local") or "Mac")[:MOST_NAME]
+        self.name = (name or computer_name())[:MOST_NAME]
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with _alone(folder):
@@ -56,8 +56,12 @@ class Identity:
         return next((machine for machine in self.machines() if machine.fingerprint == fingerprint), None)
 
     def pair_with(self, machine: Machine, certificate: str) -> None:
-        """Store a pairing; replaces a former one of that machine, or at its address."""
+        """Store a pairing; replaces a former one of that machine, whose address stays if it brings none, or at its
+        address.
+        """
         with _alone(self.folder):
+            former = self.machine(machine.fingerprint) or machine
+            machine = replace(machine, address=machine.address or former.address)
             others = [known for known in self._known() if known[0].fingerprint != machine.fingerprint]
             if machine.address:
                 others = [known for known in others if known[0].address != machine.address]

@@ -42,7 +42,7 @@ from engine.machines.versions import difference
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models.children import RUN_RANK, RUN_STATION
 from engine.models.fit import model_memory_bytes
-from engine.models.inspect import content_digest
+from engine.models.inspect import has_content
 from engine.models.model_files import FileError
 from engine.models.names import is_commit, is_repository
 
@@ -267,9 +267,10 @@ class Lender:
                 self._on_change()
 
     def _note_files(self, wanted: WantedModel, port: int, connection: Caller) -> None:
-        """Raises Declined unless it is what was asked for last."""
+        """Raises Declined unless it is what was asked for last; NO_MODEL: nothing was, since this process began."""
         if wanted != self.wanted or wanted.source in self.models().values():
-            raise Declined(MachineRefusal.MISBEHAVED, "not wanted")
+            lacks = self.wanted is None and wanted.source not in self.models().values()
+            raise Declined(MachineRefusal.NO_MODEL if lacks else MachineRefusal.MISBEHAVED, "not wanted")
         endpoint = f"https://{at_port(connection.host, port)}"
         self._files = OfferedFiles(wanted, endpoint, time.monotonic() + OFFERED_S)
         self._on_change()
@@ -277,18 +278,22 @@ class Lender:
     def _folder_of(self, digest: str) -> str:
         for folder in self.models():
             with suppress(ModelError, FileError, OSError, ValueError):  # deleted meanwhile, perhaps
-                if content_digest(folder) == digest:
+                if has_content(folder, digest):
                     return str(folder)
         raise Declined(MachineRefusal.NO_MODEL)
 
     def _reserve(self, lending: LentMemory, process: str, connection: Caller) -> None:
-        """Raises Declined while another process is helped; the same one has lost what it had, or wants another."""
+        """Raises Declined while another process is helped; the same one has lost what it had, or wants another.
+
+        A station does not replace a rank: that is part of the model that it would draft for.
+        """
         with self._freed:
             if time.monotonic() < self._lends_from:
                 raise Declined(MachineRefusal.TAKEN_BACK)
             if self.lending is not None and self._lent_to is not None:
                 before, its = self._lent_to
-                if (self.lending.machine.fingerprint, before) == (lending.machine.fingerprint, process):
+                is_same = (self.lending.machine.fingerprint, before) == (lending.machine.fingerprint, process)
+                if is_same and (self.lending.drafts or not lending.drafts):
                     its.end()
                     self._freed.wait_for(lambda: self.lending is None, FREED_S)
             if self.lending is not None:

@@ -92,7 +92,7 @@ class MachineRoute:
 
 
 def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> list[MachineRoute]:
-    """To one machine, which proves itself at each address; None: to any that lends there. All are asked at once.
+    """To one machine, which proves itself at each address; None: to any other that lends there. All are asked at once.
 
     Where one answers, the others have a little longer, and count as unreachable then. Raises InvalidRequest for what
     is no identity.
@@ -110,9 +110,13 @@ def ways(identity: Path, machine: Machine | None, addresses: Iterable[str]) -> l
 
 def _try_way(own: Identity, machine: Machine | None, address: str, answers: queue.SimpleQueue[MachineRoute]) -> None:
     try:
-        with _refusals(address), closing(_connected(own, machine, address)[0]) as connected:
-            wire = _asking(connected)
-            answers.put(MachineRoute(address, min(_trip_s(wire) for _ in range(_PINGS))))
+        with _refusals(address):
+            connected, certificate = _connected(own, machine, address)
+            with closing(connected):
+                if machine is None and certificate.hex() == own.fingerprint:
+                    raise WireEnded("this machine")
+                wire = _asking(connected)
+                answers.put(MachineRoute(address, min(_trip_s(wire) for _ in range(_PINGS))))
     except EngineError as error:
         answers.put(MachineRoute(address, error=error))
     except Exception as error:  # noqa: BLE001  every address is answered for

@@ -13,7 +13,7 @@ from math import isfinite
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, Protocol, get_type_hints
 
-PROTOCOL = 8
+PROTOCOL = 9
 MOST_TEXT = 4096
 MOST_NUMBERS = 1 << 16
 _MOST = 1 << 53
@@ -49,10 +49,14 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class RankBroken:
-    """The last word."""
+    """The last word. `error`: the name of the error's type."""
 
     error: str
     detail: str
+
+    @property
+    def lacks_memory(self) -> bool:
+        return self.error in ("ModelTooLarge", "OutOfMemory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,8 @@ class Ask:
 class Start:
     """Start a rank with that model; after the answer, Offer, the connection is the rank's own.
 
-    `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one.
+    `process`: that asks, by a number at random. A rank that it had before is ended: it may have lost that one. So is
+    a station, but a rank is not ended for a station.
     `memory_bytes`: that the rank needs with a chat of useful length; 0 is refused. `drafts`: start a station instead,
     which drafts with that model for the machine that asks.
     """

@@ -272,8 +272,21 @@ def content_digest(folder: Path) -> str:
     Reading all the weights would take as long as loading them. Unchanged files are read once. Raises FileError, OSError
     or ModelHasNoWeights.
     """
-    files = _weight_files(folder)
-    return _digest_of_files(tuple((path, stamp(path.stat())) for path in (folder / "config.json", *files)))
+    files = _stamped(folder)
+    return _size_of(files) + _digest_of_files(files)
+
+
+def has_content(folder: Path, digest: str) -> bool:
+    """Whether that is its digest: only files of the same size are read. Raises as `content_digest`."""
+    return digest.startswith(_size_of(_stamped(folder))) and digest == content_digest(folder)
+
+
+def _stamped(folder: Path) -> tuple[tuple[Path, tuple[int, ...]], ...]:
+    return tuple((path, stamp(path.stat())) for path in (folder / "config.json", *_weight_files(folder)))
+
+
+def _size_of(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
+    return f"{sum(size for _, (size, *_) in files)}-"
 
 
 @lru_cache(maxsize=256)

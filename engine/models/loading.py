@@ -190,12 +190,14 @@ def loading(
     yield
     if first_use is not None and main is None:
         yield from first_use.check(path, on_try)
-    if front is not None:
-        yield from front.begin()
     vision = _vision_of(info) if main is None and front is None else None  # a draft reads text only
     beside_bytes = 0 if main is None else main.held_bytes
-    part = yield from reading(info, beside_bytes, aborted, vision, None if front is None else front.cut)
-    make_caches = part.make_caches if front is None else (yield from front.joined(part))
+    if front is None:
+        part = yield from reading(info, beside_bytes, aborted, vision)
+        make_caches = part.make_caches
+    else:
+        part = yield from reading(info, beside_bytes, aborted, vision, front.cut, front.begin)
+        make_caches = yield from front.joined(part)
     yield
     width = guarded(info.folder, ModelDamaged, aborted, lambda: _logit_width(part.network))
     yield
@@ -238,8 +240,8 @@ def _efforts_that_differ(template: ChatTemplate, aborted: Question) -> tuple[Eff
 class Front(Protocol):
     """A load over several processes, of which this one has the head."""
 
-    def begin(self) -> Generator[Any, None, None]:
-        """In slices; the other processes begin to load."""
+    def begin(self) -> None:
+        """The other processes begin to load: some may be on this machine, whose memory the former pair had."""
 
     def cut(self, network: Any) -> Held:
         """Remove from an unevaluated network what other processes have."""

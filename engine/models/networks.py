@@ -171,8 +171,12 @@ def reading(
     aborted: Question = never,
     vision: VisionConfig | None = None,
     cut: Callable[[Any], Held] | None = None,
+    begin: Callable[[], object] = lambda: None,
 ) -> Generator[Any, None, LoadedPart]:
-    """The network of a checked folder, in slices as `loading`; after `cut`, with what that has left only."""
+    """The network of a checked folder, in slices as `loading`; after `cut`, with what that has left only.
+
+    `begin`: called once, after the first progress, at which other models make room.
+    """
     path = Path(info.folder)
     read = partial(guarded, info.folder, ModelDamaged, aborted)
     _check_architecture(info)
@@ -191,6 +195,8 @@ def reading(
     check_memory(info, need if eight_bits is None else eight_bits.need, beside_bytes)
     for weights, progress in handfuls(network if held is None else held):
         yield progress
+        if not progress.done_bytes:
+            begin()
         read(partial(mx.eval, weights))
     if eight_bits is not None:
         eight_bits = read(lambda: _eight_bits(network, tower, wide_layers(network)))

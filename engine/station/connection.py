@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, MachineUnavailable
 from engine.api.events import OwnThread
-from engine.api.ranks import Helping
+from engine.api.ranks import Helping, MachineRefusal
 from engine.api.station import StationEnd, StationPhase, StationState
 from engine.machines.lent import THIS_PROCESS, LentProcess, digest_of
 from engine.machines.messages import Hello, RankBroken, Start, Value
@@ -76,8 +76,7 @@ class StationProcess(ChildProcess):
 
 
 def lent_station(helping: Helping, draft: DraftOrder) -> LentProcess:
-    # not this process's own number: a rank that is there would be ended
-    order = Start(digest_of(Path(draft.folder)), f"{THIS_PROCESS} drafts", draft.memory_bytes, drafts=True)
+    order = Start(digest_of(Path(draft.folder)), THIS_PROCESS, draft.memory_bytes, drafts=True)
     return LentProcess(helping, order, Answer, _FRAME_S, most_bytes=0)
 
 
@@ -291,9 +290,15 @@ class StationConnection:
                     self._worked_s = value.worked_us / 1e6
                     self._changed.notify_all()
             case RankBroken():
-                _log.warning("the station failed: %s %s", value.error, value.detail)
-                self._end = StationEnd.REFUSED if self.loaded is None else StationEnd.ENDED
+                self._note_failure(value)
                 raise WireEnded(value.error)
+
+    def _note_failure(self, last: RankBroken) -> None:
+        _log.warning("the station failed: %s %s", last.error, last.detail)
+        refused = self.loaded is None and not last.lacks_memory
+        self._end = StationEnd.REFUSED if refused else StationEnd.ENDED
+        if last.lacks_memory and self._machine:
+            self._error = MachineUnavailable(self._machine, MachineRefusal.MEMORY)
 
     def _greet(self, hello: Hello) -> None:
         if (other := difference(hello.versions)) is not None:

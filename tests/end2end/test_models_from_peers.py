@@ -18,6 +18,7 @@ import httpx2
 import pytest
 
 from engine import (
+    AccessDenied,
     ChecksumMismatch,
     DownloadFailed,
     DownloadFinished,
@@ -176,14 +177,38 @@ def test_the_files_come_from_the_other_machine_and_the_hub_is_asked_for_their_ch
     assert macs.used == [True, False]
 
 
+@pytest.mark.parametrize("offline", [False, True])
 def test_where_no_hub_is_reached_the_list_is_the_other_machines(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+    offline: bool, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
+    """Nor in offline mode, which is about the internet."""
     macs.supply()
-    store.set_hub(HubAccess("http://127.0.0.1:1"))
+    store.set_hub(HubAccess("http://127.0.0.1:1", mirrors=("http://127.0.0.1:2",), offline=offline))
     assert isinstance(download(store, recorder, macs), DownloadFinished)
     assert_installed(tmp_path, hub)
     assert hub.seen == []
+
+
+@pytest.mark.parametrize("refused", [Fault(status=403, code="GatedRepo"), Fault(status=401, code="RepoNotFound")])
+def test_where_the_hub_gives_it_to_the_other_machine_alone_the_list_is_that_ones(
+    refused: Fault, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+) -> None:
+    """A private model, one whose terms only the other one's user has accepted, or one that was withdrawn."""
+    hub.faults[REPO] = refused
+    macs.supply()
+    assert isinstance(download(store, recorder, macs), DownloadFinished)
+    assert_installed(tmp_path, hub)
+
+
+def test_wrong_bytes_are_not_taken_by_the_list_of_who_sent_them(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+) -> None:
+    hub.faults[f"{REPO}/{WEIGHTS}"] = Fault(status=403, code="GatedRepo")
+    damage(macs.model / WEIGHTS)
+    macs.supply()
+    ended = download(store, recorder, macs)
+    assert isinstance(ended, DownloadFailed)
+    assert isinstance(ended.error, AccessDenied)
 
 
 def test_what_a_machine_has_sent_before_it_ended_is_gone_on_with_from_the_hub(
@@ -391,11 +416,19 @@ def test_it_ends_once_one_has_removed_the_other(removed_by: str, macs: Macs) -> 
     assert removed_by == "main" or macs.lender.offered_files is None
 
 
+def test_a_machine_that_was_started_again_or_asked_for_another_model_is_asked_again(macs: Macs) -> None:
+    supply = macs.supply()
+    macs.lender.wanted = macs.lender._files = None
+    wait_until(lambda: macs.lender.offered_files is not None)
+    assert not supply.is_over
+
+
 def test_what_was_not_asked_for_last_is_not_taken(macs: Macs) -> None:
-    for source in (macs.source, HubSource("org/other", macs.source.revision)):
+    other = HubSource("org/other", macs.source.revision)
+    for source, why in ((macs.source, MachineRefusal.NO_MODEL), (other, MachineRefusal.MISBEHAVED)):
         with pytest.raises(MachineUnavailable) as refused:
             offer_files(macs.helping, source, 9)
-        assert refused.value.why is MachineRefusal.MISBEHAVED
+        assert refused.value.why is why
         assert macs.ask() is MachineRefusal.NO_MODEL
     macs.models[macs.model.parent / "elsewhere"] = macs.source
     assert macs.ask() is MachineRefusal.DIFFERS

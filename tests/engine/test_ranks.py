@@ -588,6 +588,23 @@ def test_what_a_rank_is_asked_for_it_answers_or_refuses(
     holds._checkpoints.clear()
 
 
+def test_ranks_begin_to_load_once_the_former_pair_has_made_room(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On this machine both take of the same memory."""
+    main, _ = rank_folder("qwen2", tmp_path, vocab_size=VOCABULARY)
+    client, load, loaded = EngineClient(engine), RankGroup.load, list[object]()
+    assert isinstance(client.load(main), ModelReady)
+
+    def begin(group: RankGroup, folder: str, split: tuple[int, ...]) -> None:
+        loaded.append(engine.state().main)
+        load(group, folder, split)
+
+    monkeypatch.setattr(RankGroup, "load", begin)
+    assert isinstance(client.load(main, plan=plan_ranks(main, SIZES)), ModelReady)
+    assert loaded == [None]
+
+
 @pytest.mark.slow
 @pytest.mark.expect_log("could not load")
 def test_a_rank_that_cannot_load_says_why(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

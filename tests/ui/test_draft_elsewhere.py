@@ -21,6 +21,7 @@ from engine import (
     HubSource,
     LendingPhase,
     LendingState,
+    Machine,
     MachineRefusal,
     MachineUnavailable,
     StationChanged,
@@ -147,6 +148,22 @@ def test_a_draft_that_is_not_there_is_copied(
     assert not card._second.isActive()
 
 
+def test_a_plan_with_a_third_machine_waits_for_no_files_of_a_draft(
+    harness: AppHarness, chosen: MachinesPage, machines: MachinesController, others: Others, qtbot: QtBot
+) -> None:
+    mini = Machine("Mini", "d" * 64, "10.0.0.9:7791")
+    others.known = [STUDIO, mini]
+    machines.look()
+    qtbot.waitUntil(lambda: len(machines.entries) == 2)
+    others.missing = MachineRefusal.NO_MODEL
+    lacks(harness)
+    machines.make_plan(MAIN.folder, mini.fingerprint)
+    qtbot.waitUntil(lambda: others.supplies and machines.plan.state is AskingState.REFUSED)
+    others.missing = None
+    machines.look()
+    assert machines.plan.state is AskingState.ASKING
+
+
 def test_a_machine_that_has_a_draft_and_has_it_not_is_told_of_it_once(
     harness: AppHarness, chosen: MachinesPage, others: Others, qtbot: QtBot
 ) -> None:
@@ -190,6 +207,16 @@ def test_a_question_that_fails_by_itself_changes_nothing(
     lacks(harness)
     qtbot.waitUntil(lambda: others.supplies)  # it may be asked for them all the same
     assert harness.engine.stations == [place(harness)]
+
+
+def test_one_that_has_a_part_of_the_model_does_not_draft(
+    harness: AppHarness, chosen: MachinesPage, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(chosen.plan.run.isEnabled)
+    chosen.plan.run.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO)
+    lacks(harness, MachineUnavailable(STUDIO.address, MachineRefusal.BUSY, "This very Mac"))
+    assert chosen.station.row.explanation.text() == "Studio runs part of the model, so this Mac drafts."
 
 
 def test_one_that_answers_again_is_not_waited_for(

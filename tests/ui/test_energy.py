@@ -116,7 +116,11 @@ def test_no_nap_while_another_machine_helps(app: AppHarness, qtbot: QtBot, machi
     qtbot.waitUntil(lambda: app.models.pair.state is PairState.READY)
     assert machine.held == [Activity.NO_NAP]
     app.models.eject()
-    assert machine.held == [Activity.NO_NAP, None]
+    qtbot.waitUntil(lambda: machine.held == [Activity.NO_NAP, None])
+    app.engine.load(MAIN.folder, lambda _event: None, helping=(helping,))  # for a program
+    qtbot.waitUntil(lambda: app.engine.state().choice is not None)
+    app.models.pair_changed.emit()
+    assert machine.held == [Activity.NO_NAP, None, Activity.NO_NAP]
 
 
 def test_no_nap_while_another_machine_drafts(app: AppHarness, machine: ScriptedMachine) -> None:

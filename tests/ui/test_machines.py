@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -50,6 +51,7 @@ from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.fake_model_store import installed
+from tests.helpers.lent import free_port
 from tests.helpers.window_pages import dialog
 
 GB = 10**9
@@ -301,6 +303,9 @@ def test_what_each_machine_says(
     others.known = [moved := replace(STUDIO, address="10.0.0.8:7791")]
     machines.look()
     qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == (Helping(moved, "here"),))
+    others.known = []  # another program has removed it: nothing on the page could take it from the model
+    machines.look()
+    qtbot.waitUntil(lambda: helpers.of(MAIN.folder) == ())
 
 
 def test_a_model_runs_over_two_machines_and_again_after_a_restart(
@@ -659,6 +664,16 @@ def test_another_address_of_a_paired_machine(
     assert [machine.address for machine in others.known] == ["10.0.0.9:7791"]
 
 
+def test_what_is_lent_is_reached_by_addresses_of_both_kinds(machines: MachinesController, qtbot: QtBot) -> None:
+    """Both are announced, and a cable between two Macs may have those of IPv6 alone."""
+    lending = machines.lending
+    lending.port = free_port()
+    lending.set_on(True)
+    qtbot.waitUntil(lambda: lending.is_ready)
+    for host in ("127.0.0.1", "::1"):
+        socket.create_connection((host, lending.port), 10).close()
+
+
 def test_lending_that_has_failed_is_tried_again_without_the_user(
     machines: MachinesController, page: MachinesPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -682,7 +697,11 @@ def test_lending_that_has_failed_is_tried_again_without_the_user(
     started: list[object] = []
     monkeypatch.setattr("app.controllers.machines.LendingProcess", Process)
     lending = machines.lending
+    machines._models.library.scanned = False  # until then it would answer that it has no model
     lending.set_on(True)
+    assert not started
+    machines._models.library.scanned = True
+    machines._models.models_changed.emit()
     for wait_ms in (10_000, 20_000, 40_000):
         assert len(started) == 1
         lending.on_state(LendingState(LendingPhase.FAILED))

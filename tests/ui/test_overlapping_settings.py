@@ -448,6 +448,9 @@ class _Lends:
     def offer(self, _models: object, memory_bytes: int) -> None:
         self.memory_bytes = memory_bytes
 
+    def end(self) -> None:
+        """It is not switched on."""
+
 
 def test_what_a_programs_model_takes_is_not_lent(programs: AppHarness, qtbot: QtBot) -> None:
     lending, lends = programs.application.machines.lending, _Lends()

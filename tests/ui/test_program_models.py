@@ -15,7 +15,17 @@ from app.controllers.server import ServerController
 from app.storage import MessageStore
 from app.view_models.model_list import DraftState, PairState
 from app.views.settings.server import ServerPage
-from engine import EngineError, ModelRole, ModelTooLarge, ModelUnloaded, RepliesUnderWay, ServerPhase
+from engine import (
+    EngineError,
+    Helping,
+    Machine,
+    ModelRole,
+    ModelTooLarge,
+    ModelUnloaded,
+    RankMode,
+    RepliesUnderWay,
+    ServerPhase,
+)
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -93,6 +103,17 @@ def test_a_programs_model_comes_while_the_pair_rests(
     asked = asking(server, "Huge-70B")
     qtbot.waitUntil(lambda: asked.done and harness.models.pair.state is PairState.READY)
     assert [main for main, _ in harness.engine.loads[5:]] == [HUGE.folder, MAIN.folder]
+
+
+def test_a_model_that_runs_over_two_macs_does_so_for_a_program(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    helping = Helping(Machine("Studio", "f" * 64, "10.0.0.7:7791"), "here")
+    harness.models.helpers.note(OTHER.folder, (helping,), RankMode.PIPELINE)
+    asked = asking(server, "Other-4B")
+    qtbot.waitUntil(lambda: asked.done)
+    assert (harness.engine.loads, harness.engine.helping) == ([OWN, THEIRS], [(), (helping,)])
+    assert harness.engine.modes[-1] is RankMode.PIPELINE
 
 
 def test_the_user_goes_before_a_program(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:

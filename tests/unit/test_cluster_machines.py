@@ -66,6 +66,7 @@ from engine.machines.versions import difference, versions_here
 from engine.machines.wire import Wire, WireBroken, WireEnded
 from engine.models import inspect
 from engine.models.inspect import content_digest
+from engine.station.connection import DraftOrder, lent_station
 from tests.helpers.ranks import Line
 
 GB = 10**9
@@ -135,6 +136,17 @@ def test_machines_are_paired_by_the_digits_that_one_shows(lending: Lending) -> N
     assert Identity(lending.main).machines() == (machine,)
     assert [known.fingerprint for known in lending.identity.machines()] == [Identity(lending.main).fingerprint]
     assert refusal(lambda: pair_machines(lending.main, lending.address, code)) is MachineRefusal.NOT_INVITING
+
+
+def test_two_machines_may_each_be_paired_with_the_other(lending: Lending) -> None:
+    there = lending.paired().machine
+    own = Lender(Identity(lending.main), dict, memory_bytes=1)
+    address = f"127.0.0.1:{own.start('127.0.0.1', 0)}"
+    here = pair_machines(lending.identity.folder, address, own.invite())
+    own.stop()
+    (kept,) = Identity(lending.main).machines()
+    assert (kept.fingerprint, kept.address) == (there.fingerprint, there.address)
+    assert lending.identity.machines() == (here,)
 
 
 def test_each_of_several_that_are_paired_is_known(lending: Lending, tmp_path: Path) -> None:
@@ -256,6 +268,15 @@ def test_files_that_have_not_changed_are_read_once_however_often_is_asked(tmp_pa
     config = tmp_path / "model" / "config.json"
     config.write_text(config.read_text() + " ")
     assert content_digest(tmp_path / "model") != first
+
+
+def test_of_models_of_other_sizes_nothing_is_read(lending: Lending) -> None:
+    """There may be dozens, on a slow disk, and an answer is waited for only so long."""
+    helping = lending.paired()
+    inspect._digest_of_files.cache_clear()
+    machine_offer(helping, STARTER_MAIN)
+    assert next(iter(lending.models)) == STARTER_DRAFT
+    assert inspect._digest_of_files.cache_info().misses == 1
 
 
 def test_a_model_that_is_not_there_is_known_there_until_it_is(
@@ -529,6 +550,23 @@ def test_only_one_machine_is_helped_at_a_time_and_only_as_long_as_it_is_paired(l
         rank.end(0)
 
 
+def test_a_model_over_two_machines_takes_the_place_of_a_draft_there_and_not_the_other_way_round(
+    lending: Lending,
+) -> None:
+    helping, digest = lending.paired(), content_digest(STARTER_MAIN)
+    order = DraftOrder(str(STARTER_DRAFT), 1, (), GB)
+    station = lent_station(helping, order)
+    rank = lent_rank(helping, digest, GB)
+    until_it_ends(station)
+    assert refusal(lambda: lent_station(helping, order)) is MachineRefusal.BUSY
+    assert lending.lender.lending is not None
+    assert not lending.lender.lending.drafts
+
+    for process in (station, rank):
+        process.end(0)
+    wait_until(lambda: lending.lender.lending is None)
+
+
 def test_a_machine_of_which_nothing_is_heard_has_vanished(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped, asleep or unplugged: its sockets end nowhere. What it says while all is well it says by itself."""
     for module, name, value in ((lent, "BEAT_S", 0.01), (relaying, "_LOOK_S", 0.01), (lender, "SILENT_S", 0.5)):
@@ -549,6 +587,7 @@ def test_of_several_addresses_each_is_tried_and_only_the_same_machine_counts(len
         nobody = f"127.0.0.1:{closed.getsockname()[1]}"
     tried = ways(lending.main, paired, addresses := [nobody, other.address, paired.address, "mac:x"])
     anyone = ways(lending.main, None, [other.address, paired.address])
+    others = ways(lending.identity.folder, None, [other.address, lending.address])
     other.lender.stop()
 
     assert [way.address for way in tried] == addresses
@@ -557,6 +596,7 @@ def test_of_several_addresses_each_is_tried_and_only_the_same_machine_counts(len
     assert reasons == [MachineRefusal.UNREACHABLE, MachineRefusal.STRANGER]
     assert isinstance(tried[-1].error, InvalidRequest)
     assert [way.error for way in anyone] == [None, None]
+    assert [way.error is None for way in others] == [True, False], "a bridge to virtual machines has one address on all"
 
 
 def test_an_address_that_says_nothing_keeps_those_that_answer_waiting_for_a_moment(

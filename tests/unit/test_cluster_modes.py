@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import platform
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +179,28 @@ def test_of_experts_a_forward_reads_those_that_a_token_goes_to(tmp_path: Path) -
     assert forward_s(num_experts=8, num_experts_per_tok=2) == 3
 
 
+def say(monkeypatch: pytest.MonkeyPatch, said: dict[tuple[str, ...], str]) -> None:
+    """By the programs of a system that has no others."""
+
+    def run(command: tuple[str, ...], **_: Any) -> subprocess.CompletedProcess[bytes]:
+        if command not in said:
+            raise FileNotFoundError(command[0])
+        return subprocess.CompletedProcess(command, 0, said[command].encode())
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+
+def test_a_mac_has_the_name_that_its_user_gave_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its host's name may be a network's, and leaves letters out."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(platform, "node", lambda: "mac-3.fritz.box")
+    said: dict[tuple[str, ...], str] = {("scutil", "--get", "ComputerName"): "거실의 Mac\n"}
+    say(monkeypatch, said)
+    assert computers.computer_name.__wrapped__() == "거실의 Mac"
+    said.clear()
+    assert computers.computer_name.__wrapped__() == "mac-3.fritz.box"
+
+
 def test_a_mac_has_rdma_where_the_way_to_the_other_goes_by_such_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     said = {
         ("sysctl", "-n", "machdep.cpu.brand_string"): "Apple M4 Pro\n",
@@ -187,12 +211,7 @@ def test_a_mac_has_rdma_where_the_way_to_the_other_goes_by_such_a_device(monkeyp
         ("route", "-n", "get", "192.0.2.1"): "   route to: 192.0.2.1\n  interface: en0\n",
     }
 
-    def run(command: tuple[str, ...], **_: Any) -> subprocess.CompletedProcess[str]:
-        if command not in said:
-            raise FileNotFoundError(command[0])
-        return subprocess.CompletedProcess(command, 0, said[command])
-
-    monkeypatch.setattr(subprocess, "run", run)
+    say(monkeypatch, said)
     beside = [
         computers._mac_beside(host)
         for host in ("fe80::1%en2", "169.254.7.8", "2001:db8::7", "192.0.2.1", "203.0.113.9")

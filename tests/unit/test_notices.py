@@ -129,7 +129,8 @@ def test_variants_of_an_error_are_told_apart(other: EngineError) -> None:
 def test_a_rank_that_says_itself_why_it_failed_is_not_said_to_be_silent(machine: str) -> None:
     sentences = {why: notice_for(RankLost(1, why, "", machine)).sentence for why in RankEnd}
     assert "answers" in sentences[RankEnd.SILENT]
-    assert "answers" not in sentences[RankEnd.FAILED]
+    assert "answers" not in sentences[RankEnd.FAILED] + sentences[RankEnd.MEMORY]
+    assert ("memory" in sentences[RankEnd.MEMORY]) is bool(machine)
 
 
 def test_weights_of_another_packing_have_a_way_on() -> None:

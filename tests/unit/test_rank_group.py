@@ -152,6 +152,7 @@ LOST: dict[str, tuple[Script, RankEnd]] = {
     "stalls": (after_joining(only_pongs), RankEnd.STALLED),
     "sends pongs without end": (after_joining(pongs_without_end), RankEnd.STALLED),
     "fails": (after_joining(lambda wire, _: wire.send(RankBroken("ValueError", "x"))), RankEnd.FAILED),
+    "lacks memory": (after_joining(lambda wire, _: wire.send(RankBroken("ModelTooLarge", "x"))), RankEnd.MEMORY),
     "answers another question": (after_joining(lambda wire, _: wire.send(RankAnswer(True))), RankEnd.MISBEHAVED),
     "sends fewer states": (after_joining(lambda wire, _: wire.send(Stepped("float32"), b"1")), RankEnd.MISBEHAVED),
     "sends states of no type": (
@@ -434,7 +435,7 @@ def test_a_rank_that_cannot_be_started_leaves_none(peers: list[Peer]) -> None:
     assert peers[0].ended
 
 
-def test_what_is_forgotten_on_any_thread_goes_with_the_next_operation(peers: list[Peer]) -> None:
+def test_what_is_forgotten_on_any_thread_goes_with_the_next_operation_or_look(peers: list[Peer]) -> None:
     heard: list[object] = []
 
     def listen(wire: Wire, _: socket.socket) -> None:
@@ -452,6 +453,11 @@ def test_what_is_forgotten_on_any_thread_goes_with_the_next_operation(peers: lis
 
     assert [type(value).__name__ for value in heard] == ["Forward", "Drop", "Forward"]
     assert heard[1] == Drop((1, 2))
+    group.forget(3)  # at rest, too: the memory is another machine's
+    assert group.look() is None
+    group.forget(4)
+    group.forward(5, 0, [1], 2)
+    assert heard[3:] == [Drop((3,)), Drop((4,)), Forward(5, 0, (1,))]
 
 
 def test_what_waits_in_a_rank_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

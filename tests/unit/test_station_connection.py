@@ -48,7 +48,7 @@ class Stations:
     def __init__(self) -> None:
         self.started: queue.SimpleQueue[Far] = queue.SimpleQueue()
         self.states: queue.SimpleQueue[StationState] = queue.SimpleQueue()
-        self.connection = StationConnection(self._start, self.states.put)
+        self.connection = StationConnection(self._start, self.states.put, "Studio")
 
     def _start(self, draft: DraftOrder) -> Far:
         made = Far(draft)
@@ -58,6 +58,12 @@ class Stations:
     def next(self) -> Far:
         """The next that is started."""
         return self.started.get(timeout=PATIENCE_S)
+
+    def error(self) -> MachineUnavailable:
+        """Why the latest has ended."""
+        while not isinstance(error := self.states.get(timeout=PATIENCE_S).error, MachineUnavailable):
+            pass
+        return error
 
     def ready(self) -> Far:
         made = self.next()
@@ -139,6 +145,15 @@ def test_another_draft_is_loaded_however_late_the_former_was_refused(
     assert stations.next().draft is OTHER
 
 
+@pytest.mark.expect_log("the station failed")
+def test_one_that_lacks_memory_is_started_again(stations: Stations) -> None:
+    """It may have some later."""
+    stations.connection.use(ONE)
+    stations.next().far.send(RankBroken("ModelTooLarge", "/a/path"))
+    assert stations.next().draft is ONE
+    assert stations.error().why is MachineRefusal.MEMORY
+
+
 def test_one_that_says_twice_that_it_has_loaded_is_started_again(stations: Stations) -> None:
     stations.connection.use(ONE)
     station = stations.ready()
@@ -154,9 +169,6 @@ def test_one_with_another_mlx_says_which_of_the_two_is_older(stations: Stations)
     hunch, _, mlx_lm = versions_here()
     stations.next().far.send(Hello(PROTOCOL, (hunch, "999.0", mlx_lm)))
     assert stations.next().draft is ONE
-    ended = stations.states.get(timeout=PATIENCE_S)
-    while ended.error is None:
-        ended = stations.states.get(timeout=PATIENCE_S)
-    assert isinstance(ended.error, MachineUnavailable)
-    assert ended.error.why is MachineRefusal.OLDER
-    assert versions_here()[1] in ended.error.detail
+    error = stations.error()
+    assert error.why is MachineRefusal.OLDER
+    assert versions_here()[1] in error.detail

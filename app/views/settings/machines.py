@@ -474,6 +474,8 @@ class StationCard(Translated, Card):
         if station.file_serving.is_used:
             copied = percent(station.file_serving.share)
             return fill(self.tr("Copying the draft to %1: %2"), self.machine.text(), copied)
+        if self._machines.drafter_helps:
+            return fill(self.tr("%1 runs part of the model, so this Mac drafts."), self.machine.text())
         return station_words(station.state, station.source.repository)
 
     def _retranslate(self) -> None:
