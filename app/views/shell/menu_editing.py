@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
@@ -126,7 +126,13 @@ def _can_act_in_line(name: str, field: QLineEdit) -> bool:
         "cut": writable and selected,
         "copy": selected,
         "select_all": bool(field.text()),
-    }.get(name, writable and QGuiApplication.clipboard().mimeData().hasText())
+    }.get(name, writable and _has_words())
+
+
+def _has_words() -> bool:
+    """Whether the clipboard does; where nothing was ever copied, Qt may have no data at all for it."""
+    data: QMimeData | None = QGuiApplication.clipboard().mimeData()
+    return data is not None and data.hasText()
 
 
 def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:
