@@ -7,11 +7,14 @@ themselves. A button that expands something in place returns in `shows_more()` w
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleStateChangeEvent
 from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
+
+from app.words.formats import listed
 
 
 class _Described(QAccessibleWidget):
@@ -37,6 +40,9 @@ class _Described(QAccessibleWidget):
             return str(value())
         if kind == QAccessible.Text.Name and not text and isinstance(widget, QAbstractButton):
             return widget.text()
+        # WORKAROUND: Qt gives macOS the value of no combo box.
+        if kind == QAccessible.Text.Name and self.role() == QAccessible.Role.ComboBox and sys.platform == "darwin":
+            return listed(text, self.text(QAccessible.Text.Value))
         return text
 
     def actionNames(self) -> list[str]:  # noqa: N802
