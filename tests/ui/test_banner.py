@@ -70,6 +70,13 @@ def test_its_title_is_read_as_a_sentence_of_its_own(banner: Banner) -> None:
     assert banner.accessibleName() == "Model not found. No model in x. Moved?"
 
 
+def test_it_is_heard_whenever_it_comes(banner: Banner, announced: list[tuple[object, str]]) -> None:
+    warn(banner, "not stored")
+    banner.show_info(lambda: BannerText("kept for 30 days", "Deleted"))
+    banner.timer.timeout.emit()
+    assert announced == [(banner, words) for words in ("not stored.", "Deleted. kept for 30 days.", "not stored.")]
+
+
 def test_details_are_a_tooltip_and_go_with_their_message(banner: Banner) -> None:
     banner.show_warning(lambda: BannerText("damaged", detail="header is no JSON"))
     assert (banner.toolTip(), banner.sentence.text()) == ("header is no JSON", "damaged")

@@ -72,7 +72,9 @@ def test_placeholder_hides_under_a_composition(composer: Composer, qtbot: QtBot)
     assert composer.edit.placeholderText() == "Ask anything"
 
 
-def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, qtbot: QtBot) -> None:
+def test_what_is_longer_than_the_model_can_read_is_not_sent(
+    composer: Composer, announced: list[tuple[object, str]], qtbot: QtBot
+) -> None:
     composer.set_text("word " * 1300)
     composer.set_context(0, 1000)
     composer.show_typed_tokens(900)
@@ -82,6 +84,7 @@ def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, 
     with qtbot.assertNotEmitted(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     assert tooltip_text() == "300 tokens too many."
+    assert announced == [(composer.button, "300 tokens too many.")]
     composer.set_text("word")  # the count is of what was there before
     with qtbot.waitSignal(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)

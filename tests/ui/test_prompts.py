@@ -35,13 +35,17 @@ def rows(offered: PromptList) -> list[str]:
     return [offered.list.item(row).text() for row in range(offered.list.count())]
 
 
-def test_a_sign_offers_them_and_return_puts_one_into_the_field(app: AppHarness, offered: PromptList) -> None:
+def test_a_sign_offers_them_and_return_puts_one_into_the_field(
+    app: AppHarness, offered: PromptList, announced: list[tuple[object, str]]
+) -> None:
     edit = edit_of(app)
     QTest.keyClicks(edit, "/")
     assert rows(offered) == ["Shorter", "Translate", "요약", "New Prompt…", "Edit Prompts…"]
     assert offered.geometry().bottom() < app.window.composer.geometry().top()
     QTest.keyClicks(edit, "tr")
     assert rows(offered) == ["Translate"]
+    # What Return would insert, once for the letters that leave it as it is.
+    assert [words for _, words in announced] == ["Shorter Make it shorter", "Translate Translate into English:"]
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert (edit.text(), rows(offered), app.engine.requests) == ("Translate into English:", [], [])
     edit.undo()

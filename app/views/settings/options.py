@@ -30,7 +30,7 @@ from app.views.widgets.fields import (
     take_typed,
 )
 from app.views.widgets.long_text import LongText
-from app.views.widgets.tooltips import show_tooltip
+from app.views.widgets.tooltips import show_hint
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 from app.words.options import detail_words, empty_words, kv_bits_words, long_chats_words, thinking_words
@@ -168,7 +168,7 @@ class PromptField(Composing, LongText):
         fitting = text[: max(0, self._most - kept)]
         if fitting != text:
             hint = self.tr("Cut to %1 characters.")
-            show_tooltip(self.mapToGlobal(self.rect().center()), fill(hint, number(self._most)), self)
+            show_hint(self, fill(hint, number(self._most)))
         return fitting
 
     def _restyle(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent, QWheelEvent
+from PySide6.QtGui import QHideEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.tool_servers import ToolServersController
@@ -27,6 +27,7 @@ from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle, say
 from app.views.widgets.long_text import FramedText
+from app.views.widgets.roles import announce
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, labelled, listed, quoted, sentences
 from app.words.tools import (
@@ -454,7 +455,7 @@ class AddCard(Translated, Card):
     def say(self, added: AddedServers) -> None:
         self._added = added
         self._retranslate()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.outcome.text()))
+        announce(self, self.outcome.text())
 
     def _outcome(self, added: AddedServers) -> str:
         if not added.understood:

@@ -36,7 +36,7 @@ from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, Ro
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import LONG_PASTE, MessageEdit
 from app.views.widgets.painting import paint_surface
-from app.views.widgets.tooltips import set_tooltip, show_tooltip
+from app.views.widgets.tooltips import set_tooltip, show_hint
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, percent, sentences, size, spoken
 from app.words.hub import install_text
@@ -641,7 +641,7 @@ class Composer(Translated, QWidget):
 
     def _say(self, words: str) -> None:
         """Show why nothing is sent."""
-        show_tooltip(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
+        show_hint(self.button, words)
 
     def _can_submit(self, text: str) -> bool:
         """Whether there is text or an attachment, and none is still being read."""

@@ -20,6 +20,7 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.panel import Panel
+from app.views.widgets.roles import announce
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import spoken
@@ -166,6 +167,7 @@ class Banner(Translated, QWidget):
         for panel in self.window().findChildren(Panel):
             panel.raise_()  # what is open stays over it
         self._retranslate()
+        announce(self, self.accessibleName())
         self.update()
 
     def _dismiss(self) -> None:

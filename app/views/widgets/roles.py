@@ -1,4 +1,4 @@
-"""Accessibility of widgets that paint themselves.
+"""Accessibility of widgets that paint themselves, and announcements.
 
 A widget class names its `accessible_role`, and may return its value in `accessible_value()`; a widget with `click()`
 can be pressed. Qt's own interface of a combo box has its value in place of its name. Qt's buttons report their state
@@ -11,7 +11,12 @@ import sys
 from functools import cache
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleStateChangeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleInterface,
+    QAccessibleStateChangeEvent,
+)
 from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
 
 from app.words.formats import listed
@@ -54,6 +59,12 @@ class _Described(QAccessibleWidget):
             click()
         else:
             super().doAction(name)
+
+
+def announce(at: QObject, words: str) -> None:
+    """Screen readers say what appears or changes where the focus is not."""
+    if words:
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(at, words))
 
 
 def tell_shows_more(button: QAbstractButton) -> None:
