@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.widgets.banner import Banner, BannerText
@@ -45,6 +46,22 @@ def test_a_brief_message_leaves_the_warning_when_its_time_is_over(banner: Banner
     banner.timer.timeout.emit()
     assert banner.sentence.text() == "not stored"
     assert not banner.timer.isActive()
+
+
+def test_a_brief_message_stays_while_the_keyboard_is_at_its_button(banner: Banner, qtbot: QtBot) -> None:
+    banner.window().activateWindow()
+    qtbot.waitUntil(banner.window().isActiveWindow)
+    banner.show_info(lambda: BannerText("deleted", button="Undo"), lambda: None)
+    banner.button.setFocus()
+    banner.timer.timeout.emit()
+    assert (banner.isVisible(), banner.timer.isActive()) == (True, True)
+    with qtbot.waitSignal(banner.left):
+        banner.close_button.click()
+    banner.window().setFocus()
+    banner.show_info(lambda: BannerText("deleted"))
+    with qtbot.assertNotEmitted(banner.left):
+        banner.timer.timeout.emit()
+    assert not banner.isVisible()
 
 
 def test_on_another_page_what_was_said_in_passing_goes_and_what_can_be_pressed_stays(banner: Banner) -> None:
