@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -132,6 +133,9 @@ def test_prompts_are_written_changed_deleted_and_brought_back(tmp_path: Path, qt
         dialog = dialog_of(app)
         assert (edit.text(), dialog.focusWidget()) == ("", dialog.name)
         assert not dialog.act_button.isEnabled()
+        told = QAccessible.queryAccessibleInterface(dialog)
+        heard = [told.child(number).object() for number in range(told.childCount())]
+        assert heard.index(dialog.name) < heard.index(dialog.text) < heard.index(dialog.cancel_button)
         QTest.keyClicks(dialog.name, "Explain")
         QTest.keyClicks(dialog.text, "Explain this:")
         dialog.act_button.click()

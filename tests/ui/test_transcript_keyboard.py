@@ -23,7 +23,7 @@ from app.view_models.transcript import (
 )
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.message_footer import MessageFooter
-from app.views.transcript.parts import PartKind
+from app.views.transcript.parts import PartKind, PartWidget
 from app.views.transcript.status_parts import ProgressPart
 from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from app.views.widgets.roles import install_roles
@@ -212,6 +212,21 @@ def test_words_and_selection_of_each_part_are_heard(open_window: Callable[..., W
     assert heard["It is a word."] == heard["x = 1"] == ("Reply, message 2 of 2", 1)
     window.view.selection.clear()
     assert not any(reading(text).textInterface().selectionCount() for text in texts)
+
+
+def test_messages_are_read_from_the_top(open_window: Callable[..., Window], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    window = open_window([*long_chat(10), question(21, "One?"), reply(22, "a\n\n```\nb\n```\n\nc")])
+    for place in (0, window.harness.bottom):
+        window.harness.scroll_to(place)
+        told = reading(window.view.viewport())
+        tops = [told.child(number).rect().top() for number in range(told.childCount()) if is_shown(told.child(number))]
+        assert len(tops) > 4
+        assert tops == sorted(tops)
+
+
+def is_shown(told: QAccessibleInterface) -> bool:
+    return isinstance(told.object(), PartWidget) and not told.state().invisible
 
 
 def test_what_is_painted_is_heard(open_window: Callable[..., Window]) -> None:
