@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.views.settings.options import LONGEST_PROMPT, PromptField
+from app.views.settings.options import LONGEST_PROMPT, OptionalField, PromptField
 from app.views.shell.composer import Composer
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
@@ -102,6 +102,10 @@ def test_the_wide_digits_of_an_input_method_are_a_number(qtbot: QtBot) -> None:
         compose(field.lineEdit(), "", committed)
         QTest.keyClick(field, Qt.Key.Key_Return)
         assert field.value() == entered, committed
+    seed = OptionalField(Theme(), "seed")
+    qtbot.addWidget(seed)
+    compose(seed, "", "４０９６")
+    assert seed.text() == "4096"
 
 
 def test_a_number_beyond_the_limits_becomes_the_nearest(qtbot: QtBot) -> None:

@@ -27,6 +27,7 @@ from app.views.widgets.fields import (
     Switch,
     WholeField,
     field_style,
+    narrow,
     take_typed,
 )
 from app.views.widgets.long_text import LongText
@@ -92,6 +93,16 @@ class OptionRow(SettingRow):
         BoundOption(settings, name, field)
 
 
+class _Digits(QRegularExpressionValidator):
+    """Up to 20, also the wide ones of input methods."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(QRegularExpression(r"\d{0,20}"), parent)
+
+    def validate(self, text: str, position: int) -> object:
+        return super().validate(narrow(text), position)
+
+
 class OptionalField(Translated, LineField):
     """An optional whole number, of more digits than a spin box can hold."""
 
@@ -102,7 +113,7 @@ class OptionalField(Translated, LineField):
         self._name = name
         self._shown = ""
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), self))
+        self.setValidator(_Digits(self))
         self.editingFinished.connect(self._finish)
         self._retranslate()
 
