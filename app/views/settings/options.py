@@ -157,9 +157,10 @@ class PromptField(Composing, LongText):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_return and self.composed:
-            event.accept()  # it ends the composition, and is no line break
-        elif (is_return or event.text().isprintable()) and self._fitting(event.text()) != event.text():
+        if self.ends_composition(event):
+            event.accept()
+            return
+        if (is_return or event.text().isprintable()) and self._fitting(event.text()) != event.text():
             event.accept()
         else:
             super().keyPressEvent(event)

@@ -106,7 +106,7 @@ class LineField(Composing, QLineEdit):
         FieldStyler(self, theme, width_px)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if is_held_return(event):
+        if is_held_return(event) or (event.key() == Qt.Key.Key_Escape and self.is_composing):
             event.accept()
         else:
             super().keyPressEvent(event)
