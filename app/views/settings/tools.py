@@ -25,6 +25,7 @@ from app.views.widgets.cards import Card, Page, SettingRow, Words, clear
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
+from app.views.widgets.focus import focus_row, row_in_focus
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle, say
 from app.views.widgets.long_text import FramedText
 from app.views.widgets.roles import announce
@@ -95,12 +96,16 @@ class ToolsPage(Translated, Page):
         kept = {
             row.id: card for row in rows if not row.is_removed and isinstance(card := former.get(row.id), ServerCard)
         }
+        cards = list(former.values())
+        at = row_in_focus(cards)
         for card in kept.values():
             self._list.removeWidget(card)
         clear(self._list)
         self.cards = {row.id: kept.get(row.id) or self._card(row) for row in rows}
         for card in self.cards.values():
             self._list.addWidget(card)
+        if at is not None and cards[at] not in kept.values():
+            focus_row(list(self.cards.values()), at)
 
     def _card(self, row: ServerRow) -> ServerCard | RemovedCard:
         if row.is_removed:
