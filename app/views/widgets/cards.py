@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QSizePolicy, QVB
 
 from app.theme import Theme
 from app.views.widgets.arrange import arrange
+from app.views.widgets.buttons import PillButton
 from app.views.widgets.focus import focus_row, row_in_focus
 from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_surface
@@ -148,7 +149,10 @@ class SettingRow(QWidget):
     def set_words(self, name: str, explanation: str = "") -> None:
         self._words.set_words(name, explanation)
         self._place_control()
-        self.control.setAccessibleName(name)
+        if isinstance(self.control, PillButton):
+            self.control.name_after(name)
+        else:
+            self.control.setAccessibleName(name)
         self.control.setAccessibleDescription(explanation)
 
 
