@@ -397,7 +397,7 @@
     </message>
     <message>
         <source>Pasted text</source>
-        <translation>붙여 넣은 텍스트</translation>
+        <translation>붙여넣은 텍스트</translation>
     </message>
     <message>
         <source>From the documents</source>
@@ -3712,7 +3712,7 @@
     </message>
     <message>
         <source>The other Mac lends to %1 now.</source>
-        <translation>그 Mac이 지금 메모리를 빌려주는 Mac: %1.</translation>
+        <translation>그 Mac은 지금 %1에 메모리를 빌려주고 있어요.</translation>
     </message>
     <message>
         <source>Wait, or press Stop now there.</source>
@@ -7437,7 +7437,7 @@
     </message>
     <message>
         <source>Finds passages in those of the chat and its project. Never asks.</source>
-        <translation>채팅과 프로젝트의 문서에서 관련 부분을 찾아요. 묻지 않고 실행돼요.</translation>
+        <translation>채팅과 프로젝트의 문서에서 관련 부분을 찾아요. 묻지 않고 실행해요.</translation>
     </message>
     <message>
         <source>Only documents, and those that you choose for a chat.</source>
