@@ -947,13 +947,15 @@
         <source>Sends after this reply. Type to edit.</source>
         <translation>답변이 끝나면 보내요. 고치려면 입력하세요.</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s) too many.</source>
+        <translation>
+            <numerusform>토큰 %Ln개를 초과했어요.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Still reading an attachment.</source>
         <translation>첨부 파일을 읽고 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 tokens too many.</source>
-        <translation>토큰 %1개 초과</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1026,9 +1028,11 @@
         <source>Memory holds about %1 tokens (model: %2)</source>
         <translation>메모리에는 약 %1토큰까지(모델 한도 %2토큰)</translation>
     </message>
-    <message>
-        <source>%1 tokens too many</source>
-        <translation>토큰 %1개 초과</translation>
+    <message numerus="yes">
+        <source>%Ln token(s) too many</source>
+        <translation>
+            <numerusform>토큰 %Ln개 초과</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 full</source>

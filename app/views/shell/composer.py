@@ -324,7 +324,7 @@ class ContextRing(Translated, QWidget):
     def _words(self) -> str:
         """A message that does not fit is reported before it is sent."""
         if self._beyond and not self._leaves_out:
-            return fill(self.tr("%1 tokens too many"), count(self._beyond))
+            return self.tr("%Ln token(s) too many", "", self._beyond)
         return fill(self.tr("%1 full", "the context"), percent(self.share))
 
     def _face(self) -> QFont:
@@ -629,7 +629,7 @@ class Composer(Translated, QWidget):
         elif self.unable_to_keep_form:
             self._say(no_form_words(self.unable_to_keep_form))
         elif excess := self._tokens.excess(self.text()):
-            self._say(fill(self.tr("%1 tokens too many."), count(excess)))
+            self._say(self.tr("%Ln token(s) too many.", "", excess))
         elif self._can_submit(text) and self.unsent.is_on_its_way:
             self._say_still_storing()
         elif self._can_submit(text) and not self._generating:
