@@ -215,6 +215,12 @@ def test_no_window_flashes_and_controls_are_heard(harness: AppHarness, monkeypat
     assert [page.role() for page in pages] == [Role.ListItem] * len(window.pages)
     assert [page.text(QAccessible.Text.Name) for page in pages if page.state().selected] == ["Chat"]
 
+    content = window.sampling.widget()
+    assert content is not None
+    told = QAccessible.queryAccessibleInterface(content)
+    heard = [told.child(number).object() for number in range(told.childCount())]
+    assert heard[:2] == [window.sampling.title, window.chat], "from the top"
+
     window.show_page("appearance")
     segments = window.appearance.appearance
     assert QAccessible.queryAccessibleInterface(segments).role() == Role.Grouping
