@@ -43,12 +43,29 @@
     </message>
 </context>
 <context>
+    <name>Composer</name>
+    <message numerus="yes">
+        <source>%Ln token(s) too many.</source>
+        <translation>
+            <numerusform>%Ln token too many.</numerusform>
+            <numerusform>%Ln tokens too many.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ContextRing</name>
     <message numerus="yes">
         <source>%Ln earlier message(s) not read</source>
         <translation>
             <numerusform>%Ln earlier message not read</numerusform>
             <numerusform>%Ln earlier messages not read</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln token(s) too many</source>
+        <translation>
+            <numerusform>%Ln token too many</numerusform>
+            <numerusform>%Ln tokens too many</numerusform>
         </translation>
     </message>
 </context>

@@ -947,13 +947,15 @@
         <source>Sends after this reply. Type to edit.</source>
         <translation>回答のあとに送信します。入力すると編集できます。</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s) too many.</source>
+        <translation>
+            <numerusform>%Ln トークン超過しています。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Still reading an attachment.</source>
         <translation>添付ファイルを読み込み中です。</translation>
-    </message>
-    <message>
-        <source>%1 tokens too many.</source>
-        <translation>%1 トークン超過しています。</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1026,9 +1028,11 @@
         <source>Memory holds about %1 tokens (model: %2)</source>
         <translation>メモリに入るのは約 %1 トークン（モデルの上限は %2）</translation>
     </message>
-    <message>
-        <source>%1 tokens too many</source>
-        <translation>%1 トークン超過</translation>
+    <message numerus="yes">
+        <source>%Ln token(s) too many</source>
+        <translation>
+            <numerusform>%Ln トークン超過</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 full</source>

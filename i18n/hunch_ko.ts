@@ -397,7 +397,7 @@
     </message>
     <message>
         <source>Pasted text</source>
-        <translation>붙여 넣은 텍스트</translation>
+        <translation>붙여넣은 텍스트</translation>
     </message>
     <message>
         <source>From the documents</source>
@@ -947,13 +947,15 @@
         <source>Sends after this reply. Type to edit.</source>
         <translation>답변이 끝나면 보내요. 고치려면 입력하세요.</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s) too many.</source>
+        <translation>
+            <numerusform>토큰 %Ln개를 초과했어요.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Still reading an attachment.</source>
         <translation>첨부 파일을 읽고 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 tokens too many.</source>
-        <translation>토큰 %1개 초과</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1026,9 +1028,11 @@
         <source>Memory holds about %1 tokens (model: %2)</source>
         <translation>메모리에는 약 %1토큰까지(모델 한도 %2토큰)</translation>
     </message>
-    <message>
-        <source>%1 tokens too many</source>
-        <translation>토큰 %1개 초과</translation>
+    <message numerus="yes">
+        <source>%Ln token(s) too many</source>
+        <translation>
+            <numerusform>토큰 %Ln개 초과</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -3732,7 +3736,7 @@
     </message>
     <message>
         <source>The other Mac lends to %1 now.</source>
-        <translation>그 Mac이 지금 메모리를 빌려주는 Mac: %1.</translation>
+        <translation>그 Mac은 지금 %1에 메모리를 빌려주고 있어요.</translation>
     </message>
     <message>
         <source>Wait, or press Stop now there.</source>
@@ -7461,7 +7465,7 @@
     </message>
     <message>
         <source>Finds passages in those of the chat and its project. Never asks.</source>
-        <translation>채팅과 프로젝트의 문서에서 관련 부분을 찾아요. 묻지 않고 실행돼요.</translation>
+        <translation>채팅과 프로젝트의 문서에서 관련 부분을 찾아요. 묻지 않고 실행해요.</translation>
     </message>
     <message>
         <source>Only documents, and those that you choose for a chat.</source>

@@ -947,13 +947,15 @@
         <source>Sends after this reply. Type to edit.</source>
         <translation>回复完成后发送。继续输入即可修改。</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s) too many.</source>
+        <translation>
+            <numerusform>超出 %Ln 个 token。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Still reading an attachment.</source>
         <translation>正在读取附件。</translation>
-    </message>
-    <message>
-        <source>%1 tokens too many.</source>
-        <translation>超出 %1 个 token。</translation>
     </message>
     <message>
         <source>Still saving your last message.</source>
@@ -1026,9 +1028,11 @@
         <source>Memory holds about %1 tokens (model: %2)</source>
         <translation>内存约可容纳 %1 个 token（模型上限 %2）</translation>
     </message>
-    <message>
-        <source>%1 tokens too many</source>
-        <translation>超出 %1 个 token</translation>
+    <message numerus="yes">
+        <source>%Ln token(s) too many</source>
+        <translation>
+            <numerusform>超出 %Ln 个 token</numerusform>
+        </translation>
     </message>
     <message>
         <source>%1 full</source>

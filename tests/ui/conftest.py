@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from pytestqt.qtbot import QtBot
 
 from app.controllers.server import ServerController
@@ -22,6 +23,19 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ends after a moment lasts until a test ends it: a busy machine stands still for longer."""
     monkeypatch.setattr(banner, "_BRIEF_MS", NEVER_MS)
     monkeypatch.setattr(consent_part, "_EARLY_MS", NEVER_MS)
+
+
+@pytest.fixture
+def announced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, str]]:
+    """What screen readers are to say at once, each with what it is about."""
+    said: list[tuple[object, str]] = []
+
+    def hear(event: QAccessibleEvent) -> None:
+        if isinstance(event, QAccessibleAnnouncementEvent):
+            said.append((event.object(), event.message()))
+
+    monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
+    return said
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.widgets.banner import Banner, BannerText
@@ -47,6 +48,22 @@ def test_a_brief_message_leaves_the_warning_when_its_time_is_over(banner: Banner
     assert not banner.timer.isActive()
 
 
+def test_a_brief_message_stays_while_the_keyboard_is_at_its_button(banner: Banner, qtbot: QtBot) -> None:
+    banner.window().activateWindow()
+    qtbot.waitUntil(banner.window().isActiveWindow)
+    banner.show_info(lambda: BannerText("deleted", button="Undo"), lambda: None)
+    banner.button.setFocus()
+    banner.timer.timeout.emit()
+    assert (banner.isVisible(), banner.timer.isActive()) == (True, True)
+    with qtbot.waitSignal(banner.left):
+        banner.close_button.click()
+    banner.window().setFocus()
+    banner.show_info(lambda: BannerText("deleted"))
+    with qtbot.assertNotEmitted(banner.left):
+        banner.timer.timeout.emit()
+    assert not banner.isVisible()
+
+
 def test_on_another_page_what_was_said_in_passing_goes_and_what_can_be_pressed_stays(banner: Banner) -> None:
     warn(banner, "not stored")
     banner.show_info(lambda: BannerText("deleted", button="Undo"), lambda: None)
@@ -68,6 +85,13 @@ def test_the_same_warning_is_told_once(banner: Banner) -> None:
 def test_its_title_is_read_as_a_sentence_of_its_own(banner: Banner) -> None:
     banner.show_info(lambda: BannerText("No model in x.", "Model not found", "Moved?"))
     assert banner.accessibleName() == "Model not found. No model in x. Moved?"
+
+
+def test_it_is_heard_whenever_it_comes(banner: Banner, announced: list[tuple[object, str]]) -> None:
+    warn(banner, "not stored")
+    banner.show_info(lambda: BannerText("kept for 30 days", "Deleted"))
+    banner.timer.timeout.emit()
+    assert announced == [(banner, words) for words in ("not stored.", "Deleted. kept for 30 days.", "not stored.")]
 
 
 def test_details_are_a_tooltip_and_go_with_their_message(banner: Banner) -> None:

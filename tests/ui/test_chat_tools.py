@@ -14,6 +14,7 @@ from app.controllers.tools import ToolsController
 from app.tools.definitions import Answer
 from app.view_models.transcript import TranscriptMessage
 from app.views.shell.chat_tools import ChatToolsPanel
+from app.views.widgets.buttons import IconButton
 from app.views.widgets.focus import FocusRing
 from tests.helpers.app_harness import AppHarness, focused, open_app
 from tests.helpers.fake_engine import MAIN, model_info
@@ -197,7 +198,13 @@ def test_files_are_chosen_where_a_tool_reads_them(
     panel.folders.add(chat_id + 1, ["/elsewhere"])  # chosen for a chat that was left
     assert tools.folders == (notes, plan)
     assert not panel.folders.none.isVisible()
-    tools.choose_folders(())
+    still()
+    first, _ = (each for each in panel.folders.findChildren(IconButton) if each.isVisible())
+    first.setFocus()
+    QTest.keyClick(first, Qt.Key.Key_Return)
+    assert focused().accessibleName() == f"Remove {plan}"
+    QTest.keyClick(focused(), Qt.Key.Key_Return)
+    assert focused() is panel.folders.add_folder
     assert panel.folders.none.isVisible()
 
 

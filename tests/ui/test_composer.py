@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.composer import Composer
-from tests.helpers.app_harness import open_app
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose, paste
 from tests.helpers.double_click import double_click
 from tests.helpers.stillness import still
@@ -72,7 +72,9 @@ def test_placeholder_hides_under_a_composition(composer: Composer, qtbot: QtBot)
     assert composer.edit.placeholderText() == "Ask anything"
 
 
-def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, qtbot: QtBot) -> None:
+def test_what_is_longer_than_the_model_can_read_is_not_sent(
+    composer: Composer, announced: list[tuple[object, str]], qtbot: QtBot
+) -> None:
     composer.set_text("word " * 1300)
     composer.set_context(0, 1000)
     composer.show_typed_tokens(900)
@@ -81,10 +83,20 @@ def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, 
     assert not composer.button.isEnabled()
     with qtbot.assertNotEmitted(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert tooltip_text() == "300 tokens too many."
+    assert tooltip_text() == "300 token(s) too many."
+    assert announced == [(composer.button, "300 token(s) too many.")]
     composer.set_text("word")  # the count is of what was there before
     with qtbot.waitSignal(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+
+
+def test_one_token_too_many_is_one(harness: AppHarness) -> None:
+    composer = harness.window.composer
+    composer.set_text("word " * 1300)
+    composer.set_context(0, 1000)
+    composer.show_typed_tokens(1001)
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert tooltip_text() == "1 token too many."
 
 
 def test_grows_with_lines_and_stops_at_forty_percent(composer: Composer) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import (
-    QAccessibleAnnouncementEvent,
     QGuiApplication,
     QWindow,
 )
@@ -18,7 +16,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-import app.views.shell.desktop as announcing
 from app.settings import STARTER_FOLDER
 from app.storage import ChatSummary, Database
 from app.view_models.attached import AttachedRow
@@ -26,7 +23,6 @@ from app.view_models.transcript import ReplyStatus
 from app.views.shell import window_tools
 from app.views.shell.desktop import Desktop, Notifications
 from app.views.shell.quick_ask import QuickAsk
-from app.views.transcript import message_keys
 from app.views.transcript.message_footer import COPY_PLAIN, PIN
 from app.views.transcript.status_parts import ANSWER_NOW
 from engine import FinishReason, OutOfMemory
@@ -423,34 +419,37 @@ def test_a_window_that_fills_the_screen_leaves_it_before_it_hides(harness: AppHa
     assert states == [(True, False)]
 
 
-def test_announcements(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[object, str]] = []
+def test_announcements(
+    harness: AppHarness,
+    desktop: Desktop,
+    announced: list[tuple[object, str]],
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def told() -> list[str]:
+        """What is not the words of a notice."""
+        return [words for at, words in announced if at is harness.window]
 
-    def hear(event: QAccessibleAnnouncementEvent) -> None:
-        told.append((event.object(), event.message()))
-
-    for said_by in (announcing, message_keys):
-        monkeypatch.setattr(said_by, "QAccessible", SimpleNamespace(updateAccessibility=hear))
     harness.ask(qtbot, "One")
-    assert told == [(harness.window, "Reply finished.")]
+    assert told() == ["Reply finished."]
     assert harness.chats.send("Two")
     harness.chats.new_chat()
-    qtbot.waitUntil(lambda: len(told) == 2)
-    assert told[1] == (harness.window, "Reply finished in another chat.")
+    qtbot.waitUntil(lambda: len(told()) == 2)
+    assert told()[1] == "Reply finished in another chat."
 
-    told.clear()
+    announced.clear()
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
     monkeypatch.setattr(sys, "platform", "linux")
     look_away(monkeypatch)
     harness.engine.scripts.append(Script(pieces=("Half",), error=OutOfMemory("")))
     harness.ask(qtbot, "Fails")
-    assert ([words for _, words in told], len(alerts)) == (["Reply failed."], 1)
+    assert (told(), len(alerts)) == (["Reply failed."], 1)
     failed = harness.chats.transcript.messages[-1]
     assert desktop.notifications.words(harness.chats.chat_id, failed.id, failed.status)[1] == "Reply failed."
     harness.engine.scripts.append(Script(pieces=("All",), finish=FinishReason.LENGTH))
     harness.ask(qtbot, "Long")
-    assert [words for _, words in told[1:]] == ["Reply ended early."]
+    assert told()[1:] == ["Reply ended early."]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Stopped")
     harness.press_return()
@@ -458,4 +457,4 @@ def test_announcements(harness: AppHarness, desktop: Desktop, qtbot: QtBot, monk
     harness.chats.stop()
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
-    assert (len(told), len(alerts)) == (2, 2)
+    assert (len(told()), len(alerts)) == (2, 2)

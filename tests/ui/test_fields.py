@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
-from app.views.settings.options import LONGEST_PROMPT, PromptField
+from app.views.settings.options import LONGEST_PROMPT, OptionalField, PromptField
 from app.views.shell.composer import Composer
-from app.views.widgets.cards import Page
+from app.views.widgets.buttons import PillButton
+from app.views.widgets.cards import Page, SettingRow
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
 from tests.helpers.composing import compose, paste
@@ -102,6 +103,20 @@ def test_the_wide_digits_of_an_input_method_are_a_number(qtbot: QtBot) -> None:
         compose(field.lineEdit(), "", committed)
         QTest.keyClick(field, Qt.Key.Key_Return)
         assert field.value() == entered, committed
+    seed = OptionalField(Theme(), "seed")
+    qtbot.addWidget(seed)
+    compose(seed, "", "４０９６")
+    assert seed.text() == "4096"
+
+
+def test_a_button_in_a_row_is_called_by_the_row_and_by_what_it_does(qtbot: QtBot) -> None:
+    button = PillButton(Theme())
+    row = SettingRow(Theme(), button)
+    qtbot.addWidget(row)
+    for words, action in (("Log", "Show"), ("Log", "Hide"), ("Protocol", "Hide")):
+        row.set_words(words)
+        button.setText(action)
+        assert button.accessibleName() == f"{words}, {action}"
 
 
 def test_a_number_beyond_the_limits_becomes_the_nearest(qtbot: QtBot) -> None:

@@ -13,9 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.view_models.conversation_list import ConversationRow
 from app.views.chats.chat_rows import RenameField
 from app.views.settings.options import PromptField
 from app.views.widgets.composing import Composing
+from app.views.widgets.fields import LineField
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.composing import compose
 
@@ -81,6 +83,25 @@ def test_what_is_composed_is_kept_though_never_committed(harness: AppHarness, qt
         harness.wait_until_stored(qtbot)
         qtbot.waitUntil(lambda: harness.window.findChild(RenameField) is None)
         assert harness.chats.title == f"제목 {leave}"
+
+
+def test_the_keys_of_an_input_method_close_nothing(harness: AppHarness, qtbot: QtBot) -> None:
+    """Some systems hand them on while it composes."""
+    quick = harness.window.tools.desktop.quick_ask
+    quick.come_to_front()
+    harness.ask(qtbot, "Hello")
+    chats = harness.window.sidebar.chats
+    chats.start_rename(chats.index_of(ConversationRow(chat_id=harness.chats.chat_id)))
+    (rename,) = chats.findChildren(RenameField)
+    dialog = harness.window.prompts.edit_prompts()
+    for field, place in ((quick.edit, quick), (rename, rename), (dialog.name, dialog), (dialog.text, dialog)):
+        compose(field, "하")
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        if not isinstance(field, LineField):  # there Return takes what is composed, too
+            QTest.keyClick(field, Qt.Key.Key_Return)
+        assert (place.isVisible(), field.is_composing) == (True, True), field
+        compose(field, "", "하")
+        assert field.text().endswith("하")
 
 
 def test_korean_is_searched_for_while_it_is_composed(harness: AppHarness, qtbot: QtBot) -> None:

@@ -68,6 +68,14 @@ def unnamed(window: QWidget) -> list[str]:
     return found
 
 
+def unheard(window: QWidget) -> list[str]:
+    """What paints words itself in a role that macOS passes over."""
+    named = [each for each in window.findChildren(QWidget) if each.isVisible() and each.accessibleName()]
+    painted = [each for each in named if not any(inner.isVisible() for inner in each.findChildren(QWidget))]
+    told = {each: QAccessible.queryAccessibleInterface(each) for each in painted if each.window() is window}
+    return [describe(each) for each in told if told[each].role() in _VAGUE]
+
+
 def unreached(window: QWidget) -> list[str]:
     seen = reached(window)
     return [describe(each) for each in focusable(window) if each not in seen and not _leads_to(each, seen)]
@@ -83,6 +91,7 @@ def check(window: QWidget, qtbot: QtBot) -> None:
     qtbot.waitUntil(window.isActiveWindow)
     still()
     assert unnamed(window) == []
+    assert unheard(window) == []
     two_rings = [each for each in focusable(window) if each.testAttribute(_RING_OF_MACOS)]
     assert list(map(describe, two_rings)) == []
     assert unreached(window) == []

@@ -75,6 +75,19 @@ def test_it_offers_what_can_act_now(harness: AppHarness, palette: CommandPalette
     assert harness.window.sidebar.search.hasFocus()
 
 
+def test_what_return_would_do_is_heard(palette: CommandPalette, announced: list[tuple[object, str]]) -> None:
+    QTest.keyClicks(palette.field, "chat")
+    first, second = shown(palette)[:2]
+    QTest.keyClick(palette.field, Qt.Key.Key_Down)
+    QTest.keyClicks(palette.field, "qqqq")
+    said = [words for _, words in announced]
+    assert (said[3].startswith(first), said[4].startswith(second), said[-1]) == (True, True, "No results.")
+    palette.leave()
+    announced.clear()
+    palette.open_palette()
+    assert announced[-1] == (palette.field, palette.list.current_words)
+
+
 def test_looks_settings_and_models_are_found_by_name(
     harness: AppHarness, palette: CommandPalette, qtbot: QtBot
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -35,13 +36,17 @@ def rows(offered: PromptList) -> list[str]:
     return [offered.list.item(row).text() for row in range(offered.list.count())]
 
 
-def test_a_sign_offers_them_and_return_puts_one_into_the_field(app: AppHarness, offered: PromptList) -> None:
+def test_a_sign_offers_them_and_return_puts_one_into_the_field(
+    app: AppHarness, offered: PromptList, announced: list[tuple[object, str]]
+) -> None:
     edit = edit_of(app)
     QTest.keyClicks(edit, "/")
     assert rows(offered) == ["Shorter", "Translate", "요약", "New Prompt…", "Edit Prompts…"]
     assert offered.geometry().bottom() < app.window.composer.geometry().top()
     QTest.keyClicks(edit, "tr")
     assert rows(offered) == ["Translate"]
+    # What Return would insert, once for the letters that leave it as it is.
+    assert [words for _, words in announced] == ["Shorter Make it shorter", "Translate Translate into English:"]
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert (edit.text(), rows(offered), app.engine.requests) == ("Translate into English:", [], [])
     edit.undo()
@@ -128,6 +133,9 @@ def test_prompts_are_written_changed_deleted_and_brought_back(tmp_path: Path, qt
         dialog = dialog_of(app)
         assert (edit.text(), dialog.focusWidget()) == ("", dialog.name)
         assert not dialog.act_button.isEnabled()
+        told = QAccessible.queryAccessibleInterface(dialog)
+        heard = [told.child(number).object() for number in range(told.childCount())]
+        assert heard.index(dialog.name) < heard.index(dialog.text) < heard.index(dialog.cancel_button)
         QTest.keyClicks(dialog.name, "Explain")
         QTest.keyClicks(dialog.text, "Explain this:")
         dialog.act_button.click()

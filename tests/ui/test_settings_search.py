@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -196,7 +197,7 @@ class _Windows(QObject):
         return False
 
 
-def test_no_window_flashes_and_controls_are_heard(harness: AppHarness) -> None:
+def test_no_window_flashes_and_controls_are_heard(harness: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part that is shown before it has a parent is a window for a moment, and takes the focus."""
     watch = _Windows()
     app = QApplication.instance()
@@ -214,6 +215,12 @@ def test_no_window_flashes_and_controls_are_heard(harness: AppHarness) -> None:
     assert [page.role() for page in pages] == [Role.ListItem] * len(window.pages)
     assert [page.text(QAccessible.Text.Name) for page in pages if page.state().selected] == ["Chat"]
 
+    content = window.sampling.widget()
+    assert content is not None
+    told = QAccessible.queryAccessibleInterface(content)
+    heard = [told.child(number).object() for number in range(told.childCount())]
+    assert heard[:2] == [window.sampling.title, window.chat], "from the top"
+
     window.show_page("appearance")
     segments = window.appearance.appearance
     assert QAccessible.queryAccessibleInterface(segments).role() == Role.Grouping
@@ -227,6 +234,9 @@ def test_no_window_flashes_and_controls_are_heard(harness: AppHarness) -> None:
     assert told.role() == Role.ComboBox
     assert told.text(QAccessible.Text.Value) == "English"
     assert told.text(QAccessible.Text.Name) == "Language"
+    with monkeypatch.context() as on_a_mac:
+        on_a_mac.setattr(sys, "platform", "darwin")
+        assert told.text(QAccessible.Text.Name) == "Language, English"
     assert QAccessibleActionInterface.pressAction() in told.actionInterface().actionNames()
 
     switch = window.chat.notifications

@@ -253,6 +253,22 @@ def test_models_are_deleted_and_folders_added(
     assert list(harness.store.folders) == []
 
 
+def test_the_focus_stays_among_the_folders(harness: AppHarness, page: YoursPage, qtbot: QtBot) -> None:
+    window = page.window()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    harness.application.settings.model_folders = ("/a", "/b")
+    still()
+    for row in page.folder_rows[:1]:
+        row.remove_button.setFocus()
+    for _ in range(2):
+        focused = QApplication.focusWidget()
+        assert focused in [row.remove_button for row in page.folder_rows]
+        QTest.keyClick(focused, Qt.Key.Key_Return)
+        still()
+    assert page.add_folder_button.hasFocus()
+
+
 def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCard) -> None:
     """As a person does it: the token of an earlier run, and only the address is typed anew."""
     settings = harness.application.settings

@@ -169,6 +169,15 @@ def test_the_draft_is_changed_by_mouse_and_key(harness: AppHarness, qtbot: QtBot
     assert not panel.isVisible()
 
 
+def test_what_return_would_choose_is_heard(harness: AppHarness, announced: list[tuple[object, str]]) -> None:
+    field = harness.window.picker.field
+    QTest.keyClicks(field, "4b")
+    at, words = announced[-1]
+    assert (at, words.partition(" · ")[0].startswith("Main 4B")) == (field, True)
+    QTest.keyClicks(field, "qqqq")
+    assert announced[-1] == (field, "No results.")
+
+
 def test_a_model_that_came_or_went_is_seen(harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """By hand, or by LM Studio. With two hundred models lists take four frames; a load tells a hundred steps."""
     picker, new = harness.window.picker, model_info("/models/New-1B", 1_000_000_000)

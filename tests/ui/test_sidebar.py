@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import (
+    QAccessible,
     QAction,
     QCursor,
     QDragEnterEvent,
@@ -470,6 +471,16 @@ def test_results_say_that_a_chat_has_more_than_are_shown(app: AppHarness, qtbot:
     qtbot.waitUntil(app.window.find_bar.isVisible)
     assert app.chats.chat_id == rows[-1].chat_id
     assert app.chats.transcript.message(rows[-1].match.message_id).text == "needle 1"  # type: ignore[union-attr]
+
+
+def test_screen_readers_read_it_from_the_top(app: AppHarness) -> None:
+    sidebar = app.window.sidebar
+    parts = QAccessible.queryAccessibleInterface(sidebar)
+    heard = [
+        part.object() for number in range(parts.childCount()) if not (part := parts.child(number)).state().invisible
+    ]
+    above = [sidebar.new_button, sidebar.hide_button, sidebar.search]
+    assert heard == [*above, sidebar.chats, sidebar.models_button, sidebar.settings_button]
 
 
 def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:

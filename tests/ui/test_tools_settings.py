@@ -96,6 +96,26 @@ def test_a_server_is_switched_on_only_after_its_whole_command_was_shown(setup: S
     assert card.on.isChecked()
 
 
+def test_the_focus_stays_where_a_server_was_removed_and_put_back(setup: Setup, qtbot: QtBot) -> None:
+    setup.window.activateWindow()
+    qtbot.waitUntil(setup.window.isActiveWindow)
+    card = setup.add("npx -y one")
+    other = setup.add("npx -y two")
+    (first,) = (server for server, each in setup.page.cards.items() if each is card)
+    card.remove.setFocus()
+    QTest.keyClick(card.remove, Qt.Key.Key_Return)
+    still()
+    removed = setup.page.cards[first]
+    assert isinstance(removed, RemovedCard)
+    assert removed.undo.hasFocus()
+    QTest.keyClick(removed.undo, Qt.Key.Key_Return)
+    still()
+    assert setup.card(first).on.hasFocus()
+    other.remove.setFocus()
+    setup.add("npx -y three")
+    assert other.remove.hasFocus()
+
+
 def test_a_command_longer_than_the_sheet_has_to_be_read_to_its_end(setup: Setup) -> None:
     asked = setup.add("/bin/sh -c" + f" '{'word ' * 700}'" * 20 + " end").ask()
     still()

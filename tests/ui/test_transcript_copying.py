@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
-from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -18,7 +17,6 @@ from app.views.models.yours import TemplateDialog
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.parts import PartKind
-from app.views.widgets import clipboard
 from app.views.widgets.message_edit import MessageEdit
 from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import Opener, TranscriptHarness, question, reply
@@ -57,18 +55,6 @@ def _by_code_button(harness: TranscriptHarness) -> None:
     code.copy_button.click()
 
 
-@pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a screen reader hears of it."""
-    heard: list[str] = []
-
-    def hear(event: QAccessibleAnnouncementEvent) -> None:
-        heard.append(event.message())
-
-    monkeypatch.setattr(clipboard, "QAccessible", SimpleNamespace(updateAccessibility=hear))
-    return heard
-
-
 @pytest.mark.parametrize(
     ("way", "copied"),
     [
@@ -81,22 +67,24 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ],
 )
 def test_no_way_takes_along_what_a_terminal_acts_on(
-    qtbot: QtBot, told: list[str], way: Callable[[TranscriptHarness], None], copied: str
+    qtbot: QtBot, announced: list[tuple[object, str]], way: Callable[[TranscriptHarness], None], copied: str
 ) -> None:
     harness = TranscriptHarness([question(1, "Question"), reply(2, _HOSTILE)])
     qtbot.addWidget(harness.view)
     qtbot.waitUntil(harness.view.isVisible)
     way(harness)
     assert QGuiApplication.clipboard().text() == copied
-    assert len(told) == 1
-    assert told[0].startswith("Copied without ")
+    assert len(announced) == 1
+    assert announced[0][1].startswith("Copied without ")
 
 
-def test_what_has_nothing_of_the_kind_is_copied_as_it_is(open_transcript: Opener, told: list[str]) -> None:
+def test_what_has_nothing_of_the_kind_is_copied_as_it_is(
+    open_transcript: Opener, announced: list[tuple[object, str]]
+) -> None:
     words = "가족 👩\u200d👧 `x`\n\tشكرا\u200f"
     harness = open_transcript([question(1, "Question"), reply(2, words)])
     _by_footer(harness)
-    assert (QGuiApplication.clipboard().text(), told) == (words, [])
+    assert (QGuiApplication.clipboard().text(), announced) == (words, [])
 
 
 def test_plain_text_is_that_of_the_answer_alone(open_transcript: Opener) -> None:
@@ -117,17 +105,17 @@ def test_plain_text_of_a_long_table_has_its_words(open_transcript: Opener) -> No
     assert [number for number in range(3000) if f"a.b_{number}" not in copied] == []
 
 
-def test_nor_does_a_chat_template(qtbot: QtBot, told: list[str]) -> None:
+def test_nor_does_a_chat_template(qtbot: QtBot, announced: list[tuple[object, str]]) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
     dialog = TemplateDialog(Theme(), parent, "Main-8B", "{{ x }}\x1b[2J\u202e " + "long " * 20_000)
     dialog.text.selectAll()
     dialog.text.copy()
     assert QGuiApplication.clipboard().text() == "{{ x }} " + "long " * 20_000
-    assert told
+    assert announced
 
 
-def test_nor_does_a_model_s_card(qtbot: QtBot, told: list[str]) -> None:
+def test_nor_does_a_model_s_card(qtbot: QtBot, announced: list[tuple[object, str]]) -> None:
     (block,) = split("Run **pip** install\x1b[31m x\u202e [here](https://hub.example/x)")
     card = CardText(Theme(), block)
     qtbot.addWidget(card)
@@ -135,14 +123,14 @@ def test_nor_does_a_model_s_card(qtbot: QtBot, told: list[str]) -> None:
     card.copy()
     data = QGuiApplication.clipboard().mimeData()
     assert (data.text(), data.hasHtml()) == ("Run pip install x here", False)
-    assert told
+    assert announced
 
 
-def test_nor_does_a_field(qtbot: QtBot, told: list[str]) -> None:
+def test_nor_does_a_field(qtbot: QtBot, announced: list[tuple[object, str]]) -> None:
     edit = MessageEdit(Theme())
     qtbot.addWidget(edit)
     edit.setPlainText("ls \x1b[31m-l")
     edit.selectAll()
     edit.copy()
     assert QGuiApplication.clipboard().text() == "ls -l"
-    assert told
+    assert announced

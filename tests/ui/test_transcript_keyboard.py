@@ -21,8 +21,12 @@ from app.view_models.transcript import (
     ReplyStatus,
     TranscriptMessage,
 )
-from app.views.transcript.parts import PartKind
+from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.parts import PartKind, PartWidget
+from app.views.transcript.status_parts import ProgressPart
 from app.views.transcript.text_parts import ReadOnlyText, TextPart
+from app.views.widgets.roles import install_roles
 from tests.helpers.stillness import still
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
 
@@ -200,12 +204,53 @@ def test_words_and_selection_of_each_part_are_heard(open_window: Callable[..., W
         interface = reading(text)
         words = interface.textInterface()
         assert words is not None
-        assert not interface.state().editable
+        # VoiceOver reads the words of an editable text, and of static text only the name.
+        assert interface.role() is QAccessible.Role.EditableText
+        assert interface.state().readOnly
         heard[words.text(0, words.characterCount())] = (interface.text(QAccessible.Text.Name), words.selectionCount())
     assert heard["Which?"] == ("Your message, 1 of 2", 1)
     assert heard["It is a word."] == heard["x = 1"] == ("Reply, message 2 of 2", 1)
     window.view.selection.clear()
     assert not any(reading(text).textInterface().selectionCount() for text in texts)
+
+
+def test_messages_are_read_from_the_top(open_window: Callable[..., Window], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    window = open_window([*long_chat(10), question(21, "One?"), reply(22, "a\n\n```\nb\n```\n\nc")])
+    for place in (0, window.harness.bottom):
+        window.harness.scroll_to(place)
+        told = reading(window.view.viewport())
+        tops = [told.child(number).rect().top() for number in range(told.childCount()) if is_shown(told.child(number))]
+        assert len(tops) > 4
+        assert tops == sorted(tops)
+
+
+def is_shown(told: QAccessibleInterface) -> bool:
+    return isinstance(told.object(), PartWidget) and not told.state().invisible
+
+
+def test_what_is_painted_is_heard(open_window: Callable[..., Window]) -> None:
+    """macOS passes over what is only a widget, whatever its name."""
+    install_roles()
+    formulas = reply(2, "$$x$$\n\n$$y$$")
+    waits = replace(reply(4, ""), status=ReplyStatus.QUEUED)
+    window = open_window([question(1, "Which?"), formulas, question(3, "And?"), waits])
+    view = window.view
+    heard = [
+        each for part, _ in view.visible_parts.shown() if isinstance(each := part.widget, FormulaPart | ProgressPart)
+    ]
+    assert sorted(each.accessibleName() for each in heard) == [
+        "Reading the chat…",
+        "Reply, message 2 of 4: x",
+        "Reply, message 2 of 4: y",
+    ]
+    assert {reading(each).role() for each in heard} == {QAccessible.Role.StaticText}
+    footers = [each for part, _ in view.visible_parts.shown() if isinstance(each := part.widget, MessageFooter)]
+    roles = {(bool(each.accessibleName()), reading(each).role().name) for each in footers}
+    assert roles == {(False, "Client"), (True, "StaticText")}
+    view.message_keys.show(0)
+    still()
+    assert sum(reading(each).role() is QAccessible.Role.Grouping for each in footers) == 1, "it has buttons"
 
 
 NOTED = f"Words[^1] and more[^two], not[^lost].\n\n{PARAGRAPH * 30}\n\n[^1]: The first.\n[^two]: The other.\n"

@@ -6,6 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import (
+    QAccessible,
     QCloseEvent,
     QColor,
     QFont,
@@ -129,6 +130,8 @@ class _RaceCounts(QObject):
 
 class RaceBars(Translated, QWidget):
     """A bar each way: the seconds that the figure is the ratio of."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QRectF, Qt
-from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPalette, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAccessible, QHideEvent, QPainter, QPaintEvent, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.speculation import SpeculationParts
@@ -256,6 +256,8 @@ class Totals(Translated, QWidget):
 
 
 class _PositionBars(QWidget):
+    accessible_role = QAccessible.Role.StaticText
+
     def __init__(self, theme: Theme, stats: RequestStats, words: str) -> None:
         super().__init__()
         self._theme = theme

@@ -119,7 +119,7 @@ class RenameField(LineField):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Consume the key that ends editing: Qt would pass Return on to the list, which would open the chat."""
-        if event.key() == Qt.Key.Key_Escape:
+        if event.key() == Qt.Key.Key_Escape and not self.is_composing:
             self._finish(keep=False)
         else:
             super().keyPressEvent(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QPoint, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QDrag,
     QImage,
     QKeyEvent,
@@ -33,6 +34,8 @@ _EDGE = 18
 
 class PicturePage(QWidget):
     """The picture; empty until it is read."""
+
+    accessible_role = QAccessible.Role.Graphic
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

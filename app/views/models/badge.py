@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, Theme
@@ -31,6 +31,8 @@ def paint_badge(painter: QPainter, theme: Theme, area: QRect) -> None:
 
 class DraftBadge(QWidget):
     """Made again with its row when the language changes."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -112,6 +112,7 @@ class CardText(QTextBrowser):
         self.setFont(style.font)
         DocumentBuilder(self.document(), style, Formulas(self), is_shown=False).write(block.tokens)
         self.anchorClicked.connect(lambda link: self.link_requested.emit(link.toString()))
+        self.setAccessibleName(self.toPlainText())  # VoiceOver reads nothing else of a text browser
         self.links = [link for link in links_of(self.document()) if may_open(link.address)]
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:

@@ -33,6 +33,7 @@ from app.views.widgets.cards import Card, Page, clear
 from app.views.widgets.dialog import Dialog, DialogText, ask
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
+from app.views.widgets.focus import focus_row, row_in_focus
 from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle, describe
 from app.views.widgets.long_text import ShownText
 from app.views.widgets.translated import Translated
@@ -307,6 +308,7 @@ class YoursPage(Translated, Page):
         self._folders_heading = self.add_heading()
         self._folders_explained = TextLabel(self.theme, TextStyle.FINE)
         self._folders = QVBoxLayout()
+        self.folder_rows: list[FolderRow] = []
         foot = arrange(QHBoxLayout(), (self._folders_explained, 1), self.add_folder_button)
         card = Card(self.theme)
         arrange(card.column, self._folders, foot)
@@ -327,9 +329,12 @@ class YoursPage(Translated, Page):
             self._show_folders()
 
     def _show_folders(self) -> None:
+        at = row_in_focus(self.folder_rows)
         clear(self._folders)
-        for path in self._settings.model_folders:
-            self._folders.addWidget(self._folder_row(path))
+        self.folder_rows = [self._folder_row(path) for path in self._settings.model_folders]
+        for row in self.folder_rows:
+            self._folders.addWidget(row)
+        focus_row(self.folder_rows, at, self.add_folder_button)
 
     def _folder_row(self, path: str) -> FolderRow:
         row = FolderRow(self.theme, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.controllers.machines import Lending, MachineDiscovery, MachinesController
@@ -24,6 +24,7 @@ from app.views.widgets.fields import LineField, Segments, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.progress_line import ProgressLine
+from app.views.widgets.roles import announce
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text
@@ -154,7 +155,7 @@ class LendCard(Translated, Card):
         self.code_row.set_words(self.tr("Pairing code"), code_words(left_s))
         code = f"{state.code[:4]} {state.code[4:]}" if left_s > 0 else ""
         if code != self.code.text():
-            _announce(self, code)
+            announce(self, code)
         say(self.code, code)
         if left_s <= 0:
             self._second.stop()
@@ -321,7 +322,7 @@ class PairingCard(Translated, Card):
             self.code.clear()
             self._forget_others()
         self._show()
-        _announce(self, self.outcome.text())
+        announce(self, self.outcome.text())
 
     def _show(self) -> None:
         view = self._machines.pairing
@@ -480,9 +481,3 @@ class StationCard(Translated, Card):
 
     def _retranslate(self) -> None:
         self._show_choices()
-
-
-def _announce(card: Card, words: str) -> None:
-    """Screen readers say what appears where the focus is not."""
-    if words:
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(card, words))

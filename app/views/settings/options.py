@@ -27,10 +27,11 @@ from app.views.widgets.fields import (
     Switch,
     WholeField,
     field_style,
+    narrow,
     take_typed,
 )
 from app.views.widgets.long_text import LongText
-from app.views.widgets.tooltips import show_tooltip
+from app.views.widgets.tooltips import show_hint
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 from app.words.options import detail_words, empty_words, kv_bits_words, long_chats_words, thinking_words
@@ -92,6 +93,16 @@ class OptionRow(SettingRow):
         BoundOption(settings, name, field)
 
 
+class _Digits(QRegularExpressionValidator):
+    """Up to 20, also the wide ones of input methods."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(QRegularExpression(r"\d{0,20}"), parent)
+
+    def validate(self, text: str, position: int) -> object:
+        return super().validate(narrow(text), position)
+
+
 class OptionalField(Translated, LineField):
     """An optional whole number, of more digits than a spin box can hold."""
 
@@ -102,7 +113,7 @@ class OptionalField(Translated, LineField):
         self._name = name
         self._shown = ""
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), self))
+        self.setValidator(_Digits(self))
         self.editingFinished.connect(self._finish)
         self._retranslate()
 
@@ -146,9 +157,10 @@ class PromptField(Composing, LongText):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_return and self.composed:
-            event.accept()  # it ends the composition, and is no line break
-        elif (is_return or event.text().isprintable()) and self._fitting(event.text()) != event.text():
+        if self.ends_composition(event):
+            event.accept()
+            return
+        if (is_return or event.text().isprintable()) and self._fitting(event.text()) != event.text():
             event.accept()
         else:
             super().keyPressEvent(event)
@@ -168,7 +180,7 @@ class PromptField(Composing, LongText):
         fitting = text[: max(0, self._most - kept)]
         if fitting != text:
             hint = self.tr("Cut to %1 characters.")
-            show_tooltip(self.mapToGlobal(self.rect().center()), fill(hint, number(self._most)), self)
+            show_hint(self, fill(hint, number(self._most)))
         return fitting
 
     def _restyle(self) -> None:

@@ -67,6 +67,7 @@ class SamplingPage(Translated, Page):
         self.rows = {name: SettingRow(theme, field) for name, field in self.fields.items()}
         self._prompt_words = Words(theme)
         self.prompt = PromptField(theme)
+        self.first = Card(theme)
         self.reset = PillButton(theme)
         self._before: dict[str, Any] = {}  # what was reset, until something else is changed
         self._arrange()
@@ -78,11 +79,10 @@ class SamplingPage(Translated, Page):
         self._retranslate()
 
     def _arrange(self) -> None:
-        prompt = Card(self.theme)
-        arrange(prompt.column, self._prompt_words.column, spacing=2)
-        prompt.column.addSpacing(6)
-        prompt.column.addWidget(self.prompt)
-        self.column.addWidget(prompt)
+        arrange(self.first.column, self._prompt_words.column, spacing=2)
+        self.first.column.addSpacing(6)
+        self.first.column.addWidget(self.prompt)
+        self.column.addWidget(self.first)
         for names in (_DRAWING, _REPLY):
             card = Card(self.theme)
             card.add(*(self.rows[name] for name in names))

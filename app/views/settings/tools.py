@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent, QWheelEvent
+from PySide6.QtGui import QHideEvent, QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.tool_servers import ToolServersController
@@ -25,8 +25,10 @@ from app.views.widgets.cards import Card, Page, SettingRow, Words, clear
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
+from app.views.widgets.focus import focus_row, row_in_focus
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle, say
 from app.views.widgets.long_text import FramedText
+from app.views.widgets.roles import announce
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, labelled, listed, quoted, sentences
 from app.words.tools import (
@@ -94,12 +96,16 @@ class ToolsPage(Translated, Page):
         kept = {
             row.id: card for row in rows if not row.is_removed and isinstance(card := former.get(row.id), ServerCard)
         }
+        cards = list(former.values())
+        at = row_in_focus(cards)
         for card in kept.values():
             self._list.removeWidget(card)
         clear(self._list)
         self.cards = {row.id: kept.get(row.id) or self._card(row) for row in rows}
         for card in self.cards.values():
             self._list.addWidget(card)
+        if at is not None and cards[at] not in kept.values():
+            focus_row(list(self.cards.values()), at)
 
     def _card(self, row: ServerRow) -> ServerCard | RemovedCard:
         if row.is_removed:
@@ -454,7 +460,7 @@ class AddCard(Translated, Card):
     def say(self, added: AddedServers) -> None:
         self._added = added
         self._retranslate()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.outcome.text()))
+        announce(self, self.outcome.text())
 
     def _outcome(self, added: AddedServers) -> str:
         if not added.understood:

@@ -113,6 +113,7 @@ class SettingsWindow(Translated, OwnFindKey, SideWindow):
         self.begin_with(1000, 680)
         self.restoreGeometry(QByteArray.fromBase64(self._settings.settings_geometry.encode()))
         self.sampling.column.insertWidget(1, self.chat)
+        self.chat.stackUnder(self.sampling.first)  # where screen readers read it
         for page in self.pages.values():
             self._stack.addWidget(page)
 

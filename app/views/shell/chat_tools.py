@@ -17,6 +17,7 @@ from app.views.widgets.buttons import IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, clear
 from app.views.widgets.fields import Switch
 from app.views.widgets.flow import Flow
+from app.views.widgets.focus import focus_row, row_in_focus
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
 from app.views.widgets.panel import Panel
 from app.views.widgets.translated import Translated
@@ -111,6 +112,7 @@ class FoldersRow(Translated, QWidget):
         self.add_folder.clicked.connect(lambda: self._choose(QFileDialog.FileMode.Directory))
         self.add_file.clicked.connect(lambda: self._choose(QFileDialog.FileMode.ExistingFiles))
         self._shown: tuple[str, ...] = ()
+        self._rows: list[QWidget] = []
         self._retranslate()
 
     def show_paths(self, *, wanted: bool) -> None:
@@ -118,9 +120,12 @@ class FoldersRow(Translated, QWidget):
         self.none.setVisible(not self._tools.folders)
         if self._tools.folders != self._shown:
             self._shown = self._tools.folders
+            at = row_in_focus(self._rows)
             clear(self._list)
-            for path in self._shown:
-                self._list.addWidget(self._path_row(path))
+            self._rows = [self._path_row(path) for path in self._shown]
+            for row in self._rows:
+                self._list.addWidget(row)
+            focus_row(self._rows, at, self.add_folder)
 
     def _path_row(self, path: str) -> QWidget:
         row = QWidget()

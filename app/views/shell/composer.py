@@ -36,7 +36,7 @@ from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, Ro
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import LONG_PASTE, MessageEdit
 from app.views.widgets.painting import paint_surface
-from app.views.widgets.tooltips import set_tooltip, show_tooltip
+from app.views.widgets.tooltips import set_tooltip, show_hint
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, percent, sentences, size, spoken
 from app.words.hub import install_text
@@ -324,7 +324,7 @@ class ContextRing(Translated, QWidget):
     def _words(self) -> str:
         """A message that does not fit is reported before it is sent."""
         if self._beyond and not self._leaves_out:
-            return fill(self.tr("%1 tokens too many"), count(self._beyond))
+            return self.tr("%Ln token(s) too many", "", self._beyond)
         return fill(self.tr("%1 full", "the context"), percent(self.share))
 
     def _face(self) -> QFont:
@@ -629,7 +629,7 @@ class Composer(Translated, QWidget):
         elif self.unable_to_keep_form:
             self._say(no_form_words(self.unable_to_keep_form))
         elif excess := self._tokens.excess(self.text()):
-            self._say(fill(self.tr("%1 tokens too many."), count(excess)))
+            self._say(self.tr("%Ln token(s) too many.", "", excess))
         elif self._can_submit(text) and self.unsent.is_on_its_way:
             self._say_still_storing()
         elif self._can_submit(text) and not self._generating:
@@ -641,7 +641,7 @@ class Composer(Translated, QWidget):
 
     def _say(self, words: str) -> None:
         """Show why nothing is sent."""
-        show_tooltip(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
+        show_hint(self.button, words)
 
     def _can_submit(self, text: str) -> bool:
         """Whether there is text or an attachment, and none is still being read."""

@@ -7,8 +7,6 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QColor,
     QGuiApplication,
     QIcon,
@@ -31,6 +29,7 @@ from app.view_models.transcript import ReplyStatus
 from app.views.shell.quick_ask import QuickAsk
 from app.views.shell.shell_window import ShellWindow, is_away
 from app.views.widgets.held_keys import Menu
+from app.views.widgets.roles import announce
 from app.views.widgets.side_window import bring_to_front
 from app.words.formats import fill
 from app.words.model_names import human_name, pair_name
@@ -340,7 +339,7 @@ class Desktop(QObject):
         if status is ReplyStatus.STOPPED:
             return
         words = end_sentence(status) if self._is_shown(chat_id) else end_sentence_elsewhere(status)
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))
+        announce(self._window, words)
 
     def _is_shown(self, chat_id: int) -> bool:
         return chat_id in (self._chats.chat_id, self._chats.quick_questions.shown_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
 from app.controllers.chat import ChatController
@@ -20,6 +20,7 @@ from app.views.widgets.buttons import IconButton
 from app.views.widgets.held_keys import modifiers_of
 from app.views.widgets.labels import TextLabel, TextStyle, describe, say
 from app.views.widgets.painting import paint_surface
+from app.views.widgets.roles import announce
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill
@@ -159,7 +160,7 @@ class FindBar(Translated, QWidget):
 
     def _announce_count(self) -> None:
         """To screen readers."""
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.count.text()))
+        announce(self, self.count.text())
 
     def _show_count(self) -> None:
         total = self._finder.count

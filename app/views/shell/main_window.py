@@ -160,6 +160,7 @@ class MainColumn(QObject):
         self._foot = QHBoxLayout()
         self.layout = self._arranged()
         window.banner.appeared.connect(self._place_banner)
+        window.banner.left.connect(self._write_on)
         window.resized.connect(self._place_banner)
         window.composer.installEventFilter(self)
         for act in (window.menu.write, window.menu.attach):
@@ -263,6 +264,10 @@ class MainColumn(QObject):
         if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
             self._place_banner()
         return False
+
+    def _write_on(self) -> None:
+        if self._window.composer.isVisible():
+            self._window.composer.take_focus()
 
     def _place_banner(self) -> None:
         banner = self._window.banner

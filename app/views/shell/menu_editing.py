@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
@@ -120,14 +120,19 @@ def can_act(name: str, field: QWidget | None) -> bool:
 def _can_act_in_line(name: str, field: QLineEdit) -> bool:
     writable = not field.isReadOnly()
     selected = field.hasSelectedText()
-    copied = QGuiApplication.clipboard().mimeData()  # None where nothing was copied yet
     return {
         "undo": writable and field.isUndoAvailable(),
         "redo": writable and field.isRedoAvailable(),
         "cut": writable and selected,
         "copy": selected,
         "select_all": bool(field.text()),
-    }.get(name, writable and bool(copied) and copied.hasText())
+    }.get(name, writable and _has_words())
+
+
+def _has_words() -> bool:
+    """Whether the clipboard does; where nothing was ever copied, Qt may have no data at all for it."""
+    data: QMimeData | None = QGuiApplication.clipboard().mimeData()
+    return data is not None and data.hasText()
 
 
 def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 from textwrap import dedent
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QActionGroup
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.controllers.chat import ChatController
@@ -23,6 +23,7 @@ from app.views.transcript.call_words import consent_title, consent_why
 from app.views.transcript.message_footer import NEW_CHAT, PIN, UNPIN, add_message_acts
 from app.views.widgets.dialog import DialogText, ask
 from app.views.widgets.held_keys import Menu
+from app.views.widgets.roles import announce
 from app.words.formats import in_menu, spoken
 from app.words.options import long_chats_words, option_name
 
@@ -71,7 +72,7 @@ class MessageActions(QObject):
         self._question_shown = message.consent
         if message.consent is not None:
             words = spoken(consent_title(message.consent), consent_why(message.consent))
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))
+            announce(self._window, words)
         if self._window.isActiveWindow() and self._window.composer.is_empty and not self._is_typing_elsewhere():
             QTimer.singleShot(0, refuse, lambda: refuse.setFocus(Qt.FocusReason.TabFocusReason))
 

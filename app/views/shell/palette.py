@@ -27,6 +27,7 @@ from app.views.widgets.arrange import arrange
 from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.panel import Panel
+from app.views.widgets.roles import announce
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -131,8 +132,10 @@ class CommandPalette(Translated, Panel):
 
     def _connect(self) -> None:
         self.field.words_changed.connect(self._fill)
+        self.field.words_changed.connect(self._announce)
         self.field.left.connect(self.leave)
         self.field.stepped.connect(self.list.step)
+        self.field.stepped.connect(self._announce)
         self.field.returnPressed.connect(self._run_current)
         self.list.itemClicked.connect(lambda _item: self._run_current())
 
@@ -152,6 +155,7 @@ class CommandPalette(Translated, Panel):
         self.field.clear()
         self._fill()
         self.open_from(self._within)
+        self._announce()
 
     def put_after_button(self) -> None:
         """Tab stays in the field."""
@@ -177,6 +181,11 @@ class CommandPalette(Translated, Panel):
         self.nothing.setVisible(not self._shown)
         self.list.setVisible(bool(self._shown))  # empty, it would still have a least height
         self._place_at(self._within)
+
+    def _announce(self) -> None:
+        """What Return would do: the field keeps the focus."""
+        if self.isVisible():
+            announce(self.field, self.list.current_words if self._shown else self.nothing.text())
 
     def _found(self, query: str) -> list[PaletteCommand]:
         recent = {key: place for place, key in enumerate(self._settings.recent_commands)}

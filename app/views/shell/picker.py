@@ -31,6 +31,7 @@ from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.option_list import EDGE_PX, ListedOption, OptionList
 from app.views.widgets.panel import Panel
+from app.views.widgets.roles import announce
 from app.views.widgets.scrolling import ScrolledText, set_up_scroll_area
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
@@ -431,6 +432,7 @@ class PickerLists(Translated, QWidget):
             if led is not None:
                 led.is_led = True
                 self.sides.set_value("main" if led is self.mains else "draft")
+            announce(self.field, self.nothing.text() if led is None else led.current_words)
         else:
             for shown in self._options:
                 shown.show_checked()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPaintEvent, QTextCursor
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
@@ -28,6 +28,7 @@ from app.views.widgets.held_keys import RETURN_KEYS, modifiers_of
 from app.views.widgets.labels import TextLabel, TextStyle, describe
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.painting import paint_surface
+from app.views.widgets.roles import announce
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
@@ -81,15 +82,15 @@ class PromptList(Translated, QWidget):
         if query is None and not self._rows:
             return
         self._rows = [] if query is None or self._dismissed else self._found(query)
+        before = self.list.current_words if self.isVisible() else ""
         self.list.set_entries([entry for entry, *_ in self._rows])
         self.list.setCurrentRow(0 if self._rows else -1)
-        was_shown = self.isVisible()
         self.setVisible(bool(self._rows) and self._window.focusWidget() is self._edit)
         if self.isVisible():
             self._place()
             self.raise_()
-            if not was_shown:
-                self._announce()
+            if self.list.current_words != before:
+                announce(self._edit, self.list.current_words)
 
     def _found(self, query: str) -> list[Row]:
         """With room for the last rows, which write prompts."""
@@ -149,7 +150,7 @@ class PromptList(Translated, QWidget):
             return False
         if key in _STEPS:
             self.list.step(_STEPS[key])
-            self._announce()
+            announce(self._edit, self.list.current_words)
         elif key in (*RETURN_KEYS, Qt.Key.Key_Tab):
             if not event.isAutoRepeat():
                 self._choose()
@@ -159,13 +160,6 @@ class PromptList(Translated, QWidget):
         else:
             return False
         return True
-
-    def _announce(self) -> None:
-        """The field keeps the focus, so that screen readers would not say which row is current."""
-        item = self.list.currentItem()
-        if item is not None:
-            words = str(item.data(Qt.ItemDataRole.AccessibleTextRole))
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._edit, words))
 
     def _place(self) -> None:
         if not self.isVisible():

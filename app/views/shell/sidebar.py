@@ -36,9 +36,9 @@ class Sidebar(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self.chats = ChatList(theme, self)
-        self.search = SearchField(theme, self)
-        self.hide_button = IconButton(theme, "panel-left", parent=self)
         self.new_button = PillButton(theme, Emphasis.QUIET, "pencil", self)
+        self.hide_button = IconButton(theme, "panel-left", parent=self)
+        self.search = SearchField(theme, self)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.still = TextLabel(theme, TextStyle.SECONDARY, self)
         self.models_button = PillButton(theme, Emphasis.QUIET, "box", self)
@@ -65,6 +65,8 @@ class Sidebar(Translated, QWidget):
             line.setContentsMargins(_INSET_PX, 0, 0, 0)
         parts = top, self.search, self.nothing, (self.chats, 1), self.still, foot
         arrange(QVBoxLayout(self), *parts, spacing=8, margins=(10, 9, 10, 10))
+        for each in (self.chats, self.still, self.models_button, self.downloads, self.settings_button):
+            each.raise_()  # screen readers read them in this order, after what is above the chats
 
     def _connect(self) -> None:
         self.search.words_changed.connect(self._on_words)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
@@ -20,10 +20,13 @@ _DISPLAY_FACTOR = 1.2
 
 
 class FormulaPart(PartWidget, Selectable, QWidget):
+    accessible_role = QAccessible.Role.StaticText
+
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
         self.tex = ""
+        self._name = ""  # of its message
         self._image: QImage | None = None
         self._lit = False
         self._part: Part | None = None
@@ -33,6 +36,7 @@ class FormulaPart(PartWidget, Selectable, QWidget):
         self._source = ReadOnlyText(context, self)
 
     def show_name(self, name: str) -> None:
+        self._name = name
         self.setAccessibleName(labelled(name, self.tex))
 
     def show_part(self, part: Part, width_px: int) -> int:
@@ -40,7 +44,7 @@ class FormulaPart(PartWidget, Selectable, QWidget):
         goes_on = part is self._part and self._is_text and part.content.text.startswith(self.tex)
         self._part = part
         self.tex = part.content.text
-        self.setAccessibleDescription(self.tex)
+        self.show_name(self._name)
         self._image = None
         self.pending = set()
         state = self._ask() if part.content.closed else FormulaState.FAILED

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.markup import json_text
@@ -334,6 +334,13 @@ class MessageFooter(PartWidget, QWidget):
         self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Qt puts nothing after what takes no focus
         chain([self.link, *made.values()])  # or what is made last would be the last of the window
         return made
+
+    @property
+    def accessible_role(self) -> QAccessible.Role:
+        """Words alone, or what has buttons; where there is neither, screen readers have nothing to say."""
+        if self._shown_acts() or not self.link.isHidden():
+            return QAccessible.Role.Grouping
+        return QAccessible.Role.StaticText if self.accessibleName() else QAccessible.Role.Client
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, FooterContent)

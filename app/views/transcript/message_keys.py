@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QContextMenuEvent,
     QCursor,
     QKeyEvent,
@@ -23,6 +21,7 @@ from app.views.transcript.message_footer import can_change, message_menu
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.widgets.held_keys import RETURN_KEYS, asks_for_menu, is_held, modifiers_of
+from app.views.widgets.roles import announce
 from app.words.formats import sentences, spoken
 
 _TOLD_CHARS = 2000
@@ -182,7 +181,7 @@ class MessageKeys(QObject):
         self._view.setAccessibleDescription("" if row is None else self._words(row))
 
     def announce(self, words: str) -> None:
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, words))
+        announce(self._view, words)
 
     def _name(self, row: int) -> str:
         return message_name(self._model, self._model.messages[row].id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import RADIUS_CARD, UI_PX
@@ -102,6 +102,8 @@ class ProgressContent:
 
 class ProgressPart(PartWidget, QWidget):
     """“Reading the chat… 40 %” over a thin bar, until the first token."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)

@@ -28,7 +28,7 @@ from PySide6.QtGui import (
     QTextTable,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from app.markup import long_lines
 from app.markup.block import Block
@@ -129,8 +129,11 @@ def _fragment_rects(block: QTextBlock, start: int, end: int, corner: QPointF, me
     return result
 
 
-class ReadOnlyText(Selectable, Pointed, QTextBrowser):
-    """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything."""
+class ReadOnlyText(Selectable, Pointed, QTextEdit):
+    """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything.
+
+    No text browser: VoiceOver reads only the name of one, not its words.
+    """
 
     painted_below = Signal(object)  # a QPainter, before the words
 
@@ -140,22 +143,22 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self._lit: TextRange | None = None
         self.lit_cursors: list[QTextCursor] = []
         self.found = FoundWords(context.theme)
-        self.setOpenLinks(False)
+        self._pressed = ""  # the link there
         # Neither Qt's own selection nor its focus: the transcript has one of each.
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.pointer = context.pointer
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # A fixed width, because Qt gives a hidden widget its size only when it is shown, and we measure before.
-        self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
+        self.setLineWrapMode(QTextEdit.LineWrapMode.FixedPixelWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.document().setUndoRedoEnabled(False)
-        self.anchorClicked.connect(self.follow)
         self._set_colors()
 
     def _set_colors(self) -> None:
@@ -202,6 +205,22 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     def follow(self, link: QUrl) -> None:
         """Request to open a link, or go to a footnote or its mark; nothing is opened here."""
         self.context.follow(self, link.toString())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = self.anchorAt(event.position().toPoint())
+        self._is_taken(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if not self._is_taken(event):
+            over_link = bool(self.anchorAt(event.position().toPoint()))
+            shape = Qt.CursorShape.PointingHandCursor if over_link else Qt.CursorShape.IBeamCursor
+            self.viewport().setCursor(shape)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if not self._is_taken(event) and event.button() is Qt.MouseButton.LeftButton:
+            link = self.anchorAt(event.position().toPoint())
+            if link and link == self._pressed:
+                self.follow(QUrl(link))
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
         return nothing_to_load()
@@ -494,7 +513,6 @@ class TablePart(TextPart):
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(context, parent)
-        self._pressed = ""  # the link there
         self._widest = 0  # of the scroll bar
         self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -546,26 +564,3 @@ class TablePart(TextPart):
     def anchorAt(self, at: QPoint) -> str:  # noqa: N802
         table = self._from_right
         return super().anchorAt(at) if table is None else address_at(table, self._in_document(at))
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._from_right is None:
-            super().mousePressEvent(event)
-        else:
-            self._pressed = self.anchorAt(event.position().toPoint())
-            self._is_taken(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._from_right is None:
-            super().mouseMoveEvent(event)
-        elif not self._is_taken(event):
-            over_link = bool(self.anchorAt(event.position().toPoint()))
-            shape = Qt.CursorShape.PointingHandCursor if over_link else Qt.CursorShape.IBeamCursor
-            self.viewport().setCursor(shape)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._from_right is None:
-            super().mouseReleaseEvent(event)
-        elif not self._is_taken(event) and event.button() is Qt.MouseButton.LeftButton:
-            link = self.anchorAt(event.position().toPoint())
-            if link and link == self._pressed:
-                self.follow(QUrl(link))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import thread_time
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
@@ -74,6 +75,9 @@ class VisibleParts(QObject):
         for part in self._live.values():
             if part.widget is not None:
                 yield part, part.widget.geometry()
+
+    def _from_top(self) -> list[tuple[Part, QRect]]:
+        return sorted(self.shown(), key=lambda each: each[1].top())
 
     def begin_turn(self) -> None:
         self._ends_at = thread_time() + _MOST_S
@@ -167,7 +171,17 @@ class VisibleParts(QObject):
             elif key not in wanted:
                 self.release(part)
         self._live = wanted
+        if QAccessible.isActive():
+            self._put_in_reading_order()
         self.placed.emit()
+
+    def _put_in_reading_order(self) -> None:
+        """Screen readers take the lowest widget first; they are made, and used again, in any order."""
+        in_order = [part.widget for part, _ in self._from_top() if part.widget is not None]
+        known: set[QObject] = set(in_order)
+        if [each for each in self._viewport.children() if each in known] != in_order:
+            for widget in reversed(in_order):
+                widget.lower()
 
     def _move_pixels(self, all_placed: Sequence[tuple[Part, int]], top_px: int) -> None:
         """Scroll painted pixels with the first visible part, so that only new ones are painted."""
@@ -187,8 +201,7 @@ class VisibleParts(QObject):
 
     def tab_stops(self) -> list[QWidget]:
         """All that takes Tab, from the top."""
-        parts = sorted(self.shown(), key=lambda each: each[1].top())
-        outer = [part.widget for part, _ in parts if part.widget is not None]
+        outer = (part.widget for part, _ in self._from_top() if part.widget is not None)
         inside = (widget for each in outer for widget in (each, *each.findChildren(QWidget)))
         return [widget for widget in inside if widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QContextMenuEvent,
     QFontMetrics,
     QImage,
@@ -24,6 +22,7 @@ from app.view_models.transcript import AttachmentKind
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.held_keys import REMOVE_KEYS, Menu, popup_menu
+from app.views.widgets.roles import announce
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, listed, percent, size
@@ -88,7 +87,7 @@ class AttachmentChip(Translated, PaintedButton):
             self._is_found = found
             self._retranslate()
             if found:
-                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.accessibleName()))
+                announce(self, self.accessibleName())
 
     def _retranslate(self) -> None:
         unseen = self.tr("this model cannot see it") if self._is_unseen else ""

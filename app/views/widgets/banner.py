@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.views.icons import icon
@@ -20,6 +20,7 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.panel import Panel
+from app.views.widgets.roles import announce
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import spoken
@@ -66,6 +67,7 @@ class Banner(Translated, QWidget):
     """Notices are given as functions, which are called again when the language changes."""
 
     appeared = Signal()  # or was hidden, or has another height
+    left = Signal()  # it had the focus, and was hidden
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -79,7 +81,7 @@ class Banner(Translated, QWidget):
         self.other_button = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.close_button = IconButton(theme, "x", 30, self)  # level with a button beside it
         self.timer = QTimer(self, singleShot=True, interval=_BRIEF_MS)
-        self.timer.timeout.connect(self._dismiss)
+        self.timer.timeout.connect(self._end)
         self.button.clicked.connect(lambda: self._on_button(0))
         self.other_button.clicked.connect(lambda: self._on_button(1))
         self.close_button.clicked.connect(self._dismiss)
@@ -166,12 +168,28 @@ class Banner(Translated, QWidget):
         for panel in self.window().findChildren(Panel):
             panel.raise_()  # what is open stays over it
         self._retranslate()
+        announce(self, self.accessibleName())
         self.update()
 
+    def _end(self) -> None:
+        """A brief notice has had its time, unless the keyboard is at one of its buttons."""
+        if self._has_focus:
+            self.timer.start()
+        else:
+            self._dismiss()
+
+    @property
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
     def _dismiss(self) -> None:
+        had_focus = self._has_focus
         self.hide()
         if self._covered:
             self._show(self._covered.pop())
+        if had_focus:
+            self.left.emit()
 
     def _on_button(self, number: int) -> None:
         """Once: a button that was hidden by its first click may still be clicked from outside."""

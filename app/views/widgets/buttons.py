@@ -32,6 +32,7 @@ from app.views.widgets.mixins import BeforeButton
 from app.views.widgets.plain_words import PlainWords
 from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
+from app.words.formats import listed
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
 _DISABLED = 0.45  # of the usual strength
@@ -253,7 +254,18 @@ class PillButton(NamedButton):
         super().__init__(theme, parent)
         self._emphasis = emphasis
         self._icon_name = icon_name
+        self._row_name = ""
         self.left_aligned = False
+
+    def name_after(self, row: str) -> None:
+        """In a row with this name, which its own words follow for screen readers."""
+        self._row_name = row
+        self.setText(self.text())
+
+    def setText(self, text: str) -> None:  # noqa: N802 - Qt's name
+        super().setText(text)
+        if self._row_name:
+            self.setAccessibleName(listed(self._row_name, text))
 
     def set_words(self, words: str, name: str) -> None:
         """`name`: for screen readers, which do not see what it is beside."""

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QLayout, QScrollArea, QSizePolicy, QVB
 
 from app.theme import Theme
 from app.views.widgets.arrange import arrange
+from app.views.widgets.buttons import PillButton
+from app.views.widgets.focus import focus_row, row_in_focus
 from app.views.widgets.labels import TextLabel, TextStyle, say
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.scrolling import keep_room_for_bar, set_up_scroll_area
@@ -40,6 +42,7 @@ class Card(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme
+        self._listed: Sequence[QWidget] = ()  # rows that were set as a whole
         self.column = arrange(QVBoxLayout(self), spacing=12, margins=(16, 12, 16, 12))
         theme.changed.connect(self.update)
 
@@ -51,8 +54,11 @@ class Card(QWidget):
 
     def set_rows(self, rows: Sequence[QWidget]) -> None:
         """Replaces all widgets of the card."""
+        at = row_in_focus(self._listed)
         clear(self.column)
+        self._listed = rows
         self.add(*rows)
+        focus_row(rows, at)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self.theme.palette)
@@ -143,7 +149,10 @@ class SettingRow(QWidget):
     def set_words(self, name: str, explanation: str = "") -> None:
         self._words.set_words(name, explanation)
         self._place_control()
-        self.control.setAccessibleName(name)
+        if isinstance(self.control, PillButton):
+            self.control.name_after(name)
+        else:
+            self.control.setAccessibleName(name)
         self.control.setAccessibleDescription(explanation)
 
 

@@ -1,10 +1,11 @@
 """Copies text to the clipboard without control characters, and reports if any were left out."""
 
 from PySide6.QtCore import QMimeData, QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication, QImage
+from PySide6.QtGui import QCursor, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
 from app.markup.safe_code import safe_code
+from app.views.widgets.roles import announce
 from app.views.widgets.tooltips import show_tooltip
 
 
@@ -49,4 +50,4 @@ def _announce(left_out: int, announcer: QObject, with_tooltip: bool) -> None:
         return
     if with_tooltip and (window := QApplication.activeWindow()) is not None:
         show_tooltip(QCursor.pos(), left_out_words(left_out), window)
-    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(announcer, left_out_words(left_out)))
+    announce(announcer, left_out_words(left_out))

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QHideEvent, QInputMethodEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QHideEvent, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication
 
+from app.views.widgets.held_keys import RETURN_KEYS
 from app.views.widgets.mixins import BeforeWidget
 
 
@@ -17,6 +19,10 @@ class Composing(BeforeWidget):
     @property
     def is_composing(self) -> bool:
         return bool(self.composed)
+
+    def ends_composition(self, event: QKeyEvent) -> bool:
+        """Whether a key is the input method's, though the system hands it on: it sends, closes and breaks nothing."""
+        return self.is_composing and event.key() in (*RETURN_KEYS, Qt.Key.Key_Escape)
 
     def commit(self) -> None:
         """Ends a composition as if it had been confirmed, also where the input method does not answer."""

@@ -155,6 +155,8 @@ class Dialog(Translated, QDialog):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        for button in (self.cancel_button, self.other_button, self.act_button):
+            button.raise_()  # screen readers come to them last
         first = self._first if self._first.isVisibleTo(self) else self.cancel_button
         first.setFocus(Qt.FocusReason.TabFocusReason)
 

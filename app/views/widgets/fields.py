@@ -106,7 +106,7 @@ class LineField(Composing, QLineEdit):
         FieldStyler(self, theme, width_px)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if is_held_return(event):
+        if is_held_return(event) or (event.key() == Qt.Key.Key_Escape and self.is_composing):
             event.accept()
         else:
             super().keyPressEvent(event)
@@ -133,7 +133,7 @@ class WholeField(WheelPasses, QSpinBox):
         self.valueChanged.connect(self.chosen.emit)
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        return _with_numbers_beyond(self, super().validate(_narrow(text), position))
+        return _with_numbers_beyond(self, super().validate(narrow(text), position))
 
     def fixup(self, text: str) -> str:
         return _nearest(self, text) or super().fixup(text)
@@ -162,7 +162,7 @@ class NumberField(WheelPasses, QDoubleSpinBox):
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Comma and point are both the decimal mark: a silent 0 for "0,5" would be another number."""
         mark = self.locale().decimalPoint()
-        text = _narrow(text).replace("," if mark == "." else ".", mark)
+        text = narrow(text).replace("," if mark == "." else ".", mark)
         return _with_numbers_beyond(self, super().validate(text, position))
 
     def fixup(self, text: str) -> str:
@@ -174,7 +174,7 @@ class NumberField(WheelPasses, QDoubleSpinBox):
                 self.setValue(value)
 
 
-def _narrow(text: str) -> str:
+def narrow(text: str) -> str:
     """Japanese and Chinese input methods also type wide digits and marks."""
     return unicodedata.normalize("NFKC", text)
 

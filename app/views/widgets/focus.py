@@ -137,6 +137,28 @@ def in_reading_order(page: QWidget) -> list[QWidget]:
     return [place.widget for line in lines for place in sorted(line, key=lambda each: each.x)]
 
 
+def row_in_focus(rows: Sequence[QWidget]) -> int | None:
+    """The place of the row that has the focus, before it is replaced."""
+    focused = QApplication.focusWidget()
+    return next((at for at, row in enumerate(rows) if focused is not None and row.isAncestorOf(focused)), None)
+
+
+def focus_row(rows: Sequence[QWidget], at: int | None, otherwise: QWidget | None = None) -> None:
+    """What took the place of the row that had the focus gets it, or the last; Qt would go to the window's beginning.
+
+    `otherwise`: gets it where no row is left.
+    """
+    if at is None:
+        return
+    stops = [] if otherwise is None else [otherwise]
+    if rows:
+        row = rows[min(at, len(rows) - 1)]
+        row.show()  # a layout shows what was added to it later, and it takes no focus until then
+        stops = in_reading_order(row)
+    for first in stops[:1]:
+        first.setFocus(Qt.FocusReason.TabFocusReason)
+
+
 class _Place(NamedTuple):
     top: int  # of the area that it scrolls with, or `y`
     y: int

@@ -127,11 +127,11 @@ class MessageEdit(Composing, LongText):
             super().dragEnterEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in RETURN_KEYS and self.composed:
-            event.accept()  # it ends the composition, and is no line break
+        if self.ends_composition(event):
+            event.accept()
         elif event.key() in RETURN_KEYS:
             self._on_return(event)
-        elif event.key() == Qt.Key.Key_Escape and not self.composed:
+        elif event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
         elif self._is_for_the_chat(event):
             event.ignore()

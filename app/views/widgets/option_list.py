@@ -93,6 +93,11 @@ class OptionList(ChoiceList):
         return option.value if isinstance(option, ListedOption) else None
 
     @property
+    def current_words(self) -> str:
+        """The current option, as screen readers say it."""
+        return str(self.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole) or "")
+
+    @property
     def pointed_option(self) -> ListedOption | None:
         """Under the pointer, else where the keyboard is in a list that it leads."""
         under = self.indexAt(self.viewport().mapFromGlobal(QCursor.pos())) if self.viewport().underMouse() else None

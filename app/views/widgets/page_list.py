@@ -78,6 +78,12 @@ class PageList(RowRing, QListWidget):
         if self.count():
             self.setCurrentRow((self.currentRow() + rows) % self.count())
 
+    @property
+    def current_words(self) -> str:
+        """The current row, as screen readers say it; they do so themselves only where the list has the focus."""
+        item = self.currentItem()
+        return "" if item is None else str(item.data(Qt.ItemDataRole.AccessibleTextRole))
+
     def words_width(self) -> int:
         """What the widest entry needs, beside a scroll bar."""
         metrics = QFontMetrics(self.theme.ui_font())

@@ -1,4 +1,4 @@
-"""Accessibility of widgets that paint themselves.
+"""Accessibility of widgets that paint themselves, and announcements.
 
 A widget class names its `accessible_role`, and may return its value in `accessible_value()`; a widget with `click()`
 can be pressed. Qt's own interface of a combo box has its value in place of its name. Qt's buttons report their state
@@ -7,11 +7,19 @@ themselves. A button that expands something in place returns in `shows_more()` w
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleStateChangeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleInterface,
+    QAccessibleStateChangeEvent,
+)
 from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
+
+from app.words.formats import listed
 
 
 class _Described(QAccessibleWidget):
@@ -37,6 +45,9 @@ class _Described(QAccessibleWidget):
             return str(value())
         if kind == QAccessible.Text.Name and not text and isinstance(widget, QAbstractButton):
             return widget.text()
+        # WORKAROUND: Qt gives macOS the value of no combo box.
+        if kind == QAccessible.Text.Name and self.role() == QAccessible.Role.ComboBox and sys.platform == "darwin":
+            return listed(text, self.text(QAccessible.Text.Value))
         return text
 
     def actionNames(self) -> list[str]:  # noqa: N802
@@ -48,6 +59,12 @@ class _Described(QAccessibleWidget):
             click()
         else:
             super().doAction(name)
+
+
+def announce(at: QObject, words: str) -> None:
+    """Screen readers say what appears or changes where the focus is not."""
+    if words:
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(at, words))
 
 
 def tell_shows_more(button: QAbstractButton) -> None:

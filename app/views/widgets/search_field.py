@@ -12,7 +12,7 @@ from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.composing import Composing
-from app.views.widgets.held_keys import RETURN_KEYS, is_held_return
+from app.views.widgets.held_keys import is_held_return
 from app.views.widgets.translated import Translated
 
 _SYLLABLES = re.compile("[가-힣]+")
@@ -93,8 +93,8 @@ class SearchField(Translated, Composing, QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
-        if is_held_return(event) or (self.composed and key in (*RETURN_KEYS, Qt.Key.Key_Escape)):
-            event.accept()  # ends the composition, nothing else
+        if is_held_return(event) or self.ends_composition(event):
+            event.accept()
         elif key == Qt.Key.Key_Escape:
             self.left.emit()
         elif key == Qt.Key.Key_Down:

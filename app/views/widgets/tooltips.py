@@ -11,6 +11,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QListWidgetItem, QToolTip, QWidget
 
 from app.theme import FOOTER_PX, UI_PX
+from app.views.widgets.roles import announce
 
 _MOST = 3000  # characters; more do not fit on a screen, and errors may be of any length
 _NO_BREAK = re.compile(r"\S{40}")
@@ -38,6 +39,12 @@ def show_tooltip(position: QPoint, text: str, at: QWidget, around: QRect | None 
     QToolTip.setFont(font)
     QToolTip.setPalette(QApplication.palette())
     QToolTip.showText(position, _as_html(text), at, around or QRect())
+
+
+def show_hint(at: QWidget, text: str) -> None:
+    """Show at once why something was not done; screen readers say it."""
+    show_tooltip(at.mapToGlobal(at.rect().center()), text, at)
+    announce(at, text)
 
 
 def _as_html(text: str) -> str:
