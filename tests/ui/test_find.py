@@ -144,7 +144,9 @@ def press(app: AppHarness, key: Qt.Key, *, shift: bool = False, control: bool = 
     QTest.keyClick(app.window.focusWidget() or app.window, key, modifiers)
 
 
-def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(app: AppHarness, qtbot: QtBot) -> None:
+def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(
+    app: AppHarness, qtbot: QtBot, announced: list[tuple[object, str]]
+) -> None:
     press(app, Qt.Key.Key_F)
     bar = app.window.find_bar
     assert not bar.isVisible()  # there is nothing to find yet
@@ -165,6 +167,7 @@ def test_the_bar_is_opened_walked_and_left_by_key_and_closed_by_another_chat(app
     assert steps == ["2 of 3", "3 of 3", "2 of 3", "1 of 3"]
     QTest.keyClicks(bar.field, "xx")
     qtbot.waitUntil(lambda: bar.count.text() == "Not found")
+    assert announced[-1] == (bar, "Not found")
     assert not bar.next.isEnabled()
     press(app, Qt.Key.Key_Escape, control=False)
     assert not bar.isVisible()

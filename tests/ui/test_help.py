@@ -220,6 +220,11 @@ def test_in_a_small_window_a_menu_has_the_pages(window: HelpWindow, theme: Theme
     assert (window.list.isVisible(), window.index.isVisible()) == (True, False)
 
 
+def test_screen_readers_say_what_is_found(window: HelpWindow, announced: list[tuple[object, str]]) -> None:
+    window.search.setText("qqqq")
+    assert announced == [(window.search, "No results.")]
+
+
 def test_a_screen_reader_gets_a_document_and_escape_closes_it(window: HelpWindow) -> None:
     told = QAccessible.queryAccessibleInterface(window.text)
     assert told.role() == QAccessible.Role.Document

@@ -72,6 +72,12 @@ def test_a_setting_is_found_in_the_language_of_the_window(harness: AppHarness, w
     assert not window.isVisible()
 
 
+def test_screen_readers_say_what_return_opens(window: SettingsWindow, announced: list[tuple[object, str]]) -> None:
+    for query in ("use a draft", "qqqq", ""):
+        window.search.setText(query)
+    assert announced == [(window.search, "Use a draft Advanced"), (window.search, "No results.")]
+
+
 def test_going_to_a_place_lights_its_row(window: SettingsWindow, harness: AppHarness) -> None:
     found(window, "max")
     QTest.keyClicks(window.search, "")

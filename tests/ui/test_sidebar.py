@@ -483,7 +483,7 @@ def test_screen_readers_read_it_from_the_top(app: AppHarness) -> None:
     assert heard == [*above, sidebar.chats, sidebar.models_button, sidebar.settings_button]
 
 
-def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:
+def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot, announced: list[tuple[object, str]]) -> None:
     search = app.window.sidebar.search
     assert not search.clear_button.isVisible()
     search.setText("needle")
@@ -507,6 +507,7 @@ def test_the_search_by_keys_and_button(app: AppHarness, qtbot: QtBot) -> None:
     QTest.keyClick(search, Qt.Key.Key_Return)
     qtbot.waitUntil(app.window.sidebar.nothing.isVisible)
     assert app.chats.is_new
+    assert announced[-1] == (search, "No results.")
 
     search.clear()
     qtbot.waitUntil(lambda: bool(app.chats.conversations.rows))

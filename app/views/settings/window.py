@@ -120,6 +120,7 @@ class SettingsWindow(Translated, OwnFindKey, SideWindow):
     def _connect(self) -> None:
         self._theme.changed.connect(self._restyle)
         self.search.words_changed.connect(self._fill)
+        self.search.words_changed.connect(self._side.say_found)
         self.search.returnPressed.connect(self._go_to_current)
         self.index.chosen.connect(self._choose)
         self.list.currentRowChanged.connect(self._on_row)

@@ -170,6 +170,8 @@ class FindBar(Translated, QWidget):
             text = fill(self.tr("%1 of %2"), count(self._finder.number), count(total) + ("…" if reading else ""))
         elif self.field.words().strip() and not reading:
             text = self.tr("Not found")
+            if self.isVisible() and text != self.count.text():
+                announce(self, text)
         say(self.count, text)
 
     def place(self) -> None:

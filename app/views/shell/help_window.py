@@ -64,6 +64,7 @@ class HelpWindow(Translated, SideWindow):
         self._theme.changed.connect(self._restyle)
         self.index.chosen.connect(self._choose)
         self.search.words_changed.connect(self._fill)
+        self.search.words_changed.connect(self._side.say_found)
         self.search.returnPressed.connect(self._read)
         self.list.currentRowChanged.connect(self._on_row)
         self.list.itemActivated.connect(lambda _item: self._read())

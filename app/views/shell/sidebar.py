@@ -18,6 +18,7 @@ from app.views.shell.menu import MenuBar
 from app.views.widgets.arrange import arrange
 from app.views.widgets.buttons import Emphasis, IconButton, PaintedButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle, describe
+from app.views.widgets.roles import announce
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent
@@ -159,7 +160,10 @@ class Sidebar(Translated, QWidget):
             return
         is_slow = model.is_searching and not self._slow.isActive()
         self.still.setVisible(is_slow)
-        self.nothing.setVisible(bool(self.search.words()) and not model.rows and not is_slow)
+        found_none = bool(self.search.words()) and not model.rows and not is_slow
+        if found_none and self.nothing.isHidden():
+            announce(self.search, self.nothing.text())
+        self.nothing.setVisible(found_none)
 
     def meant(self) -> Sequence[int]:
         """The chats that the Chat menu acts on: those selected in the list that has the focus, or the open one."""

@@ -29,6 +29,7 @@ from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.focus import in_reading_order
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_aside, paint_line, paint_row_ground
+from app.views.widgets.roles import announce
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.tooltips import set_tooltip, show_item_tooltips
@@ -171,6 +172,11 @@ class PagesSide(QWidget):
         self.list.setVisible(finds or not narrow)
         least = min(self.list.content_height(), self.window().height() // 3)
         self.list.setMaximumHeight(least if narrow else _ANY_PX)
+
+    def say_found(self) -> None:
+        """To screen readers: the field keeps the focus."""
+        if self.search.words().strip():
+            announce(self.search, self.list.current_words or self.nothing.text())
 
     def _leave_search(self) -> None:
         """Escape empties the field; in an empty one it closes the window, as everywhere in it."""
