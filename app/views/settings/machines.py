@@ -222,6 +222,7 @@ class PairedCard(Translated, Card):
 
     def _row(self, fingerprint: str) -> SettingRow:
         move = self.moves[fingerprint] = PillButton(self.theme)
+        move.hide()  # most have none, and it takes no focus
         move.clicked.connect(lambda: self._machines.move(fingerprint))
         button = self.buttons[fingerprint] = PillButton(self.theme)
         button.clicked.connect(lambda: self.ask_to_remove(fingerprint))
