@@ -3664,7 +3664,7 @@
     </message>
     <message>
         <source>%1 has too little free memory for its layers.</source>
-        <translation>%1에 맡은 레이어를 둘 만큼 남은 메모리가 없어요.</translation>
+        <translation>%1에는 맡은 레이어를 둘 메모리가 부족해요.</translation>
     </message>
     <message>
         <source>Close other apps there, or choose a smaller model.</source>

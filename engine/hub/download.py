@@ -337,21 +337,15 @@ class Download:
                 self.stop.begin_again()
 
     def _install_from_any(self, places: list[Hub], meter: Meter, shares: Shares) -> None:
-        """From the hub, or if it cannot be reached from the first mirror that can; what has arrived is used.
+        """What has arrived from one is used with the next.
 
         At last by the list of a paired machine, which is theirs, as a mirror's is. Also where the hub gives the model
         to that machine's user alone.
         """
         patience = self._tuning.patience
-        for hub in places[:-1]:
-            with suppress(HubUnreachable, HubOffline):
-                self._install(hub, patience, meter, shares)
-                return
-            self.stop.begin_again()
         last = replace(patience, file_tries=patience.last_tries, silent_tries=patience.last_tries)
-        from_peer = self.peer_files.hub(self.revision)
         try:
-            self._install(places[-1], last if from_peer is None else patience, meter, shares)
+            self._install_from_hubs(places, last, meter, shares)
             return
         except (HubUnreachable, HubOffline, AccessDenied, RepositoryNotFound) as error:
             from_peer = self.peer_files.hub(self.revision)
@@ -363,6 +357,17 @@ class Download:
             self._install(from_peer, last, meter, shares)
         except NOT_FROM_PEER as error:
             raise refused from error
+
+    def _install_from_hubs(self, places: list[Hub], last: HubPatience, meter: Meter, shares: Shares) -> None:
+        """From the hub, or if it cannot be reached from the first mirror that can. `last`: where nothing is left."""
+        patience = self._tuning.patience
+        for hub in places[:-1]:
+            with suppress(HubUnreachable, HubOffline):
+                self._install(hub, patience, meter, shares)
+                return
+            self.stop.begin_again()
+        is_last = self.peer_files.hub(self.revision) is None
+        self._install(places[-1], last if is_last else patience, meter, shares)
 
     def _install(self, hub: Hub, patience: HubPatience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it exists, all other files are right

@@ -267,10 +267,11 @@ class Lender:
                 self._on_change()
 
     def _note_files(self, wanted: WantedModel, port: int, connection: Caller) -> None:
-        """Raises Declined unless it is what was asked for last; NO_MODEL: nothing was, since this process began."""
-        if wanted != self.wanted or wanted.source in self.models().values():
-            lacks = self.wanted is None and wanted.source not in self.models().values()
-            raise Declined(MachineRefusal.NO_MODEL if lacks else MachineRefusal.MISBEHAVED, "not wanted")
+        """Raises Declined unless it is what was asked for last; NO_MODEL: nothing is wanted now."""
+        is_here = wanted.source in self.models().values()
+        if is_here or wanted != self.wanted:
+            forgotten = self.wanted is None and not is_here
+            raise Declined(MachineRefusal.NO_MODEL if forgotten else MachineRefusal.MISBEHAVED, "not wanted")
         endpoint = f"https://{at_port(connection.host, port)}"
         self._files = OfferedFiles(wanted, endpoint, time.monotonic() + OFFERED_S)
         self._on_change()

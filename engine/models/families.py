@@ -34,8 +34,7 @@ SAME_AS = {
 }
 # Those whose weights mlx-lm reads in FP8 with a scale for each block.
 READ_FP8 = frozenset(
-    {"deepseek_v3", "deepseek_v32", "glm_moe_dsa", "kimi_k25", "mimo_v2_flash", "minimax", "minimax_m3_vl"}
-    | {"ministral3", "mistral4"}
+    {"deepseek_v3", "deepseek_v32", "glm_moe_dsa", "kimi_k25", "mimo_v2_flash", "minimax", "minimax_m3_vl", "mistral4"}
 )
 _BY_NAME = (  # the longer prefix first
     ("deepseek-r1-distill", "DeepSeek R1"),

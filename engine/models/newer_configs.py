@@ -27,7 +27,9 @@ def _older(config: JsonObject) -> JsonObject:
     return {
         "rope_theta": full.get("rope_theta"),
         "rope_local_base_freq": object_at(rope, "sliding_attention").get("rope_theta"),
-        "partial_rotary_factor": full.get("partial_rotary_factor"),
+        "partial_rotary_factor": rope.get("partial_rotary_factor"),
+        "rotary_emb_base": rope.get("rope_theta"),  # GPT-NeoX's names
+        "rotary_pct": rope.get("partial_rotary_factor"),
         "rope_scaling": None if kind == "default" else {**full, "type": kind},
         "num_experts": config.get("num_local_experts") if rope else None,
         "global_head_dim": layer.get("head_dim"),

@@ -190,11 +190,14 @@ def test_where_no_hub_is_reached_the_list_is_the_other_machines(
 
 
 @pytest.mark.parametrize("refused", [Fault(status=403, code="GatedRepo"), Fault(status=401, code="RepoNotFound")])
+@pytest.mark.parametrize("mirrored", [False, True])
 def test_where_the_hub_gives_it_to_the_other_machine_alone_the_list_is_that_ones(
-    refused: Fault, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
+    mirrored: bool, refused: Fault, tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, macs: Macs
 ) -> None:
     """A private model, one whose terms only the other one's user has accepted, or one that was withdrawn."""
     hub.faults[REPO] = refused
+    if mirrored:
+        store.set_hub(HubAccess(hub.endpoint, mirrors=("http://127.0.0.1:2",)))
     macs.supply()
     assert isinstance(download(store, recorder, macs), DownloadFinished)
     assert_installed(tmp_path, hub)

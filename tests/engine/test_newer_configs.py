@@ -19,6 +19,8 @@ _LLAMA = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "origi
 _YARN = {"factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 32.0, "beta_slow": 1.0}
 _LONG = {"short_factor": [1.0] * 2, "long_factor": [3.0] * 2, "original_max_position_embeddings": 16}
 _FAST = 777.0  # a base that no family assumes
+_WHOLE = {"rope_type": "default", "rope_theta": _FAST}
+_HALF = _WHOLE | {"partial_rotary_factor": 0.5}
 _CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # by family: as it was written before, and now
     "llama": (
         {"rope_theta": _FAST, "rope_scaling": {"rope_type": "llama3", **_LLAMA}},
@@ -34,11 +36,19 @@ _CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # by family: as it
     ),
     "qwen3_moe": (
         {"rope_theta": _FAST, "num_experts": 16},
-        {"rope_parameters": {"rope_type": "default", "rope_theta": _FAST}, "num_local_experts": 16},
+        {"rope_parameters": _WHOLE, "num_local_experts": 16},
     ),
     "glm4": (
         {"rope_theta": _FAST, "partial_rotary_factor": 0.25},
         {"rope_parameters": {"rope_type": "default", "rope_theta": _FAST, "partial_rotary_factor": 0.25}},
+    ),
+    "gpt_neox": (
+        {"rotary_emb_base": _FAST, "rotary_pct": 0.5},
+        {"rope_parameters": _HALF},
+    ),
+    "laguna": (
+        {"partial_rotary_factor": 1.0, "rope_parameters": {"full_attention": _HALF, "sliding_attention": _WHOLE}},
+        {"rope_parameters": {"full_attention": _HALF, "sliding_attention": _WHOLE}},
     ),
     "gemma4_text": (
         {"attention_k_eq_v": True, "global_head_dim": 16, "num_global_key_value_heads": 1},

@@ -217,6 +217,9 @@ def test_one_that_has_a_part_of_the_model_does_not_draft(
     qtbot.waitUntil(lambda: harness.models.pair.helper == STUDIO)
     lacks(harness, MachineUnavailable(STUDIO.address, MachineRefusal.BUSY, "This very Mac"))
     assert chosen.station.row.explanation.text() == "Studio runs part of the model, so this Mac drafts."
+    chosen.plan.alone.click()
+    qtbot.waitUntil(lambda: harness.models.pair.helper is None)
+    assert not chosen.station.row.explanation.text().startswith("Studio runs part")
 
 
 def test_one_that_answers_again_is_not_waited_for(

@@ -52,6 +52,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.lent import free_port
+from tests.helpers.stillness import still
 from tests.helpers.window_pages import dialog
 
 GB = 10**9
@@ -662,6 +663,23 @@ def test_another_address_of_a_paired_machine(
     finds("10.0.0.9:7791", "10.0.0.10:7791")
     qtbot.waitUntil(lambda: said.text() == "10.0.0.9:7791 · 5.0 ms · was at 10.0.0.7:7791")
     assert [machine.address for machine in others.known] == ["10.0.0.9:7791"]
+
+
+def test_the_focus_stays_among_the_machines_when_one_leaves(
+    machines: MachinesController, page: MachinesPage, others: Others, qtbot: QtBot
+) -> None:
+    page.window().activateWindow()
+    qtbot.waitUntil(page.window().isActiveWindow)
+    removed, last = (Machine(name, name[0] * 64, f"10.0.0.{name[0]}:7791") for name in ("8 Mini", "9 Air"))
+    others.known = [last, removed]
+    machines.look()
+    qtbot.waitUntil(lambda: len(machines.entries) == 2)
+    page.paired.buttons[removed.fingerprint].setFocus()
+    others.known = [last]
+    machines.look()
+    qtbot.waitUntil(lambda: len(machines.entries) == 1)
+    still()
+    assert page.paired.buttons[last.fingerprint].hasFocus()
 
 
 def test_what_is_lent_is_reached_by_addresses_of_both_kinds(machines: MachinesController, qtbot: QtBot) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QAccessible, QPaintEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
@@ -102,8 +102,12 @@ class Painted(QObject):
         return False
 
 
-def test_a_step_of_the_wheel_paints_what_comes_into_sight_and_no_more(open_transcript: Opener) -> None:
+@pytest.mark.parametrize("is_read_out", [False, True])
+def test_a_step_of_the_wheel_paints_what_comes_into_sight_and_no_more(
+    is_read_out: bool, open_transcript: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also above messages whose height was a guess, and below the button that lies over the text."""
+    monkeypatch.setattr(QAccessible, "isActive", lambda: is_read_out)
     harness = open_transcript(long_chat(20))
     view = harness.view
     for _ in range(8):  # until there are enough widgets

@@ -62,7 +62,7 @@ class MachinesPage(Translated, Page):
         self.nearby = NearbyCard(theme, machines.discovery)
         self.pairing = PairingCard(theme, machines)
         self.plan = PlanCard(theme, machines, models)
-        self.station = StationCard(theme, machines)
+        self.station = StationCard(theme, machines, models)
         self._look = QTimer(self, interval=_LOOK_INTERVAL_MS)
         self._look.timeout.connect(machines.look)
         arrange(self.column, self._note, self.lend)
@@ -222,6 +222,7 @@ class PairedCard(Translated, Card):
 
     def _row(self, fingerprint: str) -> SettingRow:
         move = self.moves[fingerprint] = PillButton(self.theme)
+        move.hide()  # most have none, and it takes no focus
         move.clicked.connect(lambda: self._machines.move(fingerprint))
         button = self.buttons[fingerprint] = PillButton(self.theme)
         button.clicked.connect(lambda: self.ask_to_remove(fingerprint))
@@ -431,7 +432,7 @@ class PlanCard(Translated, Card):
 class StationCard(Translated, Card):
     """Which other machine drafts for this one, and how that goes."""
 
-    def __init__(self, theme: Theme, machines: MachinesController) -> None:
+    def __init__(self, theme: Theme, machines: MachinesController, models: ModelController) -> None:
         super().__init__(theme)
         self._machines = machines
         self.machine = ChoiceButton(theme)
@@ -443,7 +444,8 @@ class StationCard(Translated, Card):
             self.column.addWidget(widget)
         self.machine.chosen.connect(machines.station.choose)
         machines.changed.connect(self._show_choices)
-        machines.station.changed.connect(self._show)
+        for changed in (machines.station.changed, models.pair_changed):
+            changed.connect(self._show)
         self._retranslate()
 
     @property

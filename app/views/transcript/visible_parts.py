@@ -4,7 +4,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from time import thread_time
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
@@ -153,6 +153,7 @@ class VisibleParts(QObject):
         upper = top_px - MARGIN_PX
         lower = top_px + page_px + MARGIN_PX
         wanted: dict[int, Part] = {}
+        came: set[QObject] = set()
         all_placed = list(column.placed_between(upper, lower))
         self._move_pixels(all_placed, top_px)
         for part, part_top_px in all_placed:
@@ -160,6 +161,8 @@ class VisibleParts(QObject):
                 continue
             wanted[id(part)] = part
             widget = part.widget
+            if widget.isHidden():
+                came.add(widget)
             x = left_px + part.inset_px
             y = part_top_px - top_px
             widget.setGeometry(x, y, width_px - part.inset_px, part.height_px)
@@ -172,12 +175,21 @@ class VisibleParts(QObject):
                 self.release(part)
         self._live = wanted
         if QAccessible.isActive():
-            self._put_in_reading_order()
+            self._put_in_reading_order(came)
         self.placed.emit()
 
-    def _put_in_reading_order(self) -> None:
-        """Screen readers take the lowest widget first; they are made, and used again, in any order."""
+    def _put_in_reading_order(self, came: Collection[QObject]) -> None:
+        """Screen readers take the lowest widget first; they are made, and used again, in any order.
+
+        What was shown before is in order already, and would be painted again if it was moved.
+        """
         in_order = [part.widget for part, _ in self._from_top() if part.widget is not None]
+        widgets = (each for each in self._viewport.children() if isinstance(each, QWidget))
+        following = next((each for each in widgets if not isinstance(each, PartWidget)), None)  # over the text
+        for widget in reversed(in_order):
+            if widget in came and following is not None:
+                widget.stackUnder(following)
+            following = widget
         known: set[QObject] = set(in_order)
         if [each for each in self._viewport.children() if each in known] != in_order:
             for widget in reversed(in_order):
