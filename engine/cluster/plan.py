@@ -31,7 +31,7 @@ from engine.cluster.modes import SHARDED, family_problem, link_problem
 from engine.machines.computers import Computer
 from engine.machines.lent import NOWHERE, machine_offer
 from engine.models.families import SAME_AS
-from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, model_memory_bytes
+from engine.models.fit import LEAST_CONTEXT_TOKENS, OVERHEAD, aside_bytes, model_memory_bytes
 from engine.models.inspect import inspect_model, read_config, text_tensors
 from engine.models.model_files import FileError, Tensor, whole
 
@@ -130,7 +130,7 @@ def plan_with(
     if len({each.machine.fingerprint for each in helping}) < len(helping):
         raise InvalidRequest("machines", ", ".join(each.machine.name for each in helping), "each machine once")
     offers = [machine_offer(each, folder, source) for each in helping]
-    sizes = model_memory_bytes(), *(offer.memory_bytes for offer in offers)
+    sizes = model_memory_bytes() - aside_bytes(), *(offer.memory_bytes for offer in offers)
     return plan_ranks(folder, sizes, helping, mode=mode, computers=offers[0].computers if len(offers) == 1 else ())
 
 

@@ -64,7 +64,7 @@ from engine.machines.pairing import Declined, Invitation
 from engine.machines.relay import BEAT_S, SILENT_S, relay, relayed
 from engine.machines.versions import difference, versions_here
 from engine.machines.wire import Wire, WireBroken, WireEnded
-from engine.models import inspect
+from engine.models import fit, inspect
 from engine.models.inspect import content_digest
 from engine.station.connection import DraftOrder, lent_station
 from tests.helpers.ranks import Line
@@ -969,6 +969,12 @@ def test_a_machine_is_known_with_and_without_the_usual_port(tmp_path: Path) -> N
     identity.pair_with(machine, Identity(tmp_path / "there").certificate)
     for wanted in ("studio.local", f"studio.local:{DEFAULT_PORT}", machine.name):
         assert command.helping(tmp_path / "here", wanted).machine.name == machine.name
+
+
+def test_a_plan_leaves_what_is_promised_to_another_machine(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "_aside", [GB])
+    plan = plan_with(STARTER_MAIN, [lending.paired()])
+    assert [share.available_bytes for share in plan.shares] == [fit.model_memory_bytes() - GB, 3 * GB]
 
 
 def test_a_machine_helps_once(tmp_path: Path) -> None:
