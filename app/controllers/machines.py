@@ -6,6 +6,7 @@ Calls to other machines run on their own threads; results come to the GUI thread
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from dataclasses import replace
 from functools import cached_property, partial
@@ -458,8 +459,8 @@ class Lending(QObject):
 
     @property
     def address(self) -> str:
-        """The address to type on another machine."""
-        address = network_address() or "127.0.0.1"
+        """The address to type on another machine; on a cable alone, its name there."""
+        address = network_address() or f"{socket.gethostname().partition('.')[0]}.local"
         return address if self.port == DEFAULT_PORT else f"{address}:{self.port}"
 
     @property

@@ -682,6 +682,17 @@ def test_the_focus_stays_among_the_machines_when_one_leaves(
     assert page.paired.buttons[last.fingerprint].hasFocus()
 
 
+def test_without_a_network_a_cable_leads_to_this_machine_by_its_name(
+    machines: MachinesController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 127.0.0.1 the other one would find itself."""
+    monkeypatch.setattr(controller, "network_address", lambda: "")
+    monkeypatch.setattr(socket, "gethostname", lambda: "Annas-Mac.local")
+    assert machines.lending.address == "Annas-Mac.local"
+    monkeypatch.setattr(socket, "gethostname", lambda: "mac-3.fritz.box")
+    assert machines.lending.address == "mac-3.local"
+
+
 def test_what_is_lent_is_reached_by_addresses_of_both_kinds(machines: MachinesController, qtbot: QtBot) -> None:
     """Both are announced, and a cable between two Macs may have those of IPv6 alone."""
     lending = machines.lending
