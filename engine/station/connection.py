@@ -50,6 +50,7 @@ Report = Callable[[StationState], None]
 CONVERSATIONS = 4  # that a station holds
 FIRST_WAIT_S = 1.0  # before a lost one is started again
 MOST_WAIT_S = 300.0
+START_S = 60.0  # until its process says its first word: Python and MLX are imported, on a busy machine perhaps
 _HELD_S = 60.0  # after which one that is lost is started again soon
 _END_S = 2.0
 _FRAME_S = 8.0
@@ -251,10 +252,12 @@ class StationConnection:
                 if self._closed or self._drafts != number:
                     return
             self._orders.put((helper.wire, LoadDraft(draft.folder, draft.vocabulary, draft.ends), b""))
+            within_s = None if helper.silent_s is None else START_S
             while True:
-                if not helper.wire.arrives(helper.silent_s):
+                if not helper.wire.arrives(within_s):
                     self._end = StationEnd.SILENT
                     raise WireEnded("it no longer answers")
+                within_s = helper.silent_s
                 self._take(helper.wire.receive()[0])
         except (WireEnded, WireBroken) as error:
             if self._end is None:

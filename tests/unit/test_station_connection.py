@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -81,6 +82,24 @@ def stations(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stations]:
     made = Stations()
     yield made
     made.connection.close()
+
+
+def test_a_process_elsewhere_may_take_its_time_to_begin(stations: Stations, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python and MLX are imported, from a slow disk perhaps; from its first word on it answers beats."""
+    monkeypatch.setattr(Far, "silent_s", 0.0)
+    heard, take = list[Value](), StationConnection._take
+
+    def note(of: StationConnection, value: Value) -> None:
+        heard.append(value)
+        take(of, value)
+
+    monkeypatch.setattr(StationConnection, "_take", note)
+    stations.connection.use(ONE)
+    with suppress(WireEnded):
+        stations.next().far.send(hello_here())
+    while stations.states.get(timeout=PATIENCE_S).end is not StationEnd.SILENT:
+        pass
+    assert heard == [hello_here()]
 
 
 def test_of_more_conversations_than_a_station_holds_the_oldest_ends(stations: Stations) -> None:
