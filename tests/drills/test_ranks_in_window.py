@@ -82,11 +82,11 @@ class Fault:
     """Happens on the engine's thread, in a forward of rank 0. What hangs goes on once it is `over`."""
 
     def __init__(self, act: Callable[[threading.Event], None], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.began, self.over = threading.Event(), threading.Event()
+        self.asked, self.began, self.over = threading.Event(), threading.Event(), threading.Event()
         forward, numbers = RankGroup.forward, itertools.count(1)
 
         def run(*arguments: Any) -> Any:
-            if next(numbers) == FORWARD:
+            if self.asked.is_set() and next(numbers) == FORWARD:  # before, forwards are measured
                 self.began.set()
                 act(self.over)
             return forward(*arguments)
@@ -107,6 +107,7 @@ def test_no_rank_that_hangs_or_fails_keeps_the_window_waiting(
     app, edit = person.application, person.application.window.composer.edit
     person.click(edit)
     QTest.keyClicks(edit, "What is a draft model?")
+    fault.asked.set()
     QTest.keyClick(edit, Qt.Key.Key_Return)
     until(fault.began.is_set)
 
