@@ -28,4 +28,5 @@ def pair_reason(pair: PairView) -> str:
 
 
 def title_of(kind: type[object]) -> str:
-    return next(row.title for row in (*TABLE, *STORAGE_TABLE) if row.kind is kind)
+    """Of the row without a condition, which is the last of its kind."""
+    return [row.title for row in (*TABLE, *STORAGE_TABLE) if row.kind is kind][-1]
