@@ -3627,10 +3627,6 @@
         <translation>%1 は MLX で読み込めません。</translation>
     </message>
     <message>
-        <source>Verify it in Models. If it is intact, look for it at mlx-community.</source>
-        <translation>「モデル」で検証してください。問題がなければ、mlx-community で探してください。</translation>
-    </message>
-    <message>
         <source>MLX cannot read the weights of %1 (“%2”).</source>
         <translation>%1 の重み「%2」は MLX で読み込めません。</translation>
     </message>

@@ -3627,10 +3627,6 @@
         <translation>MLX가 %1 모델을 불러올 수 없어요.</translation>
     </message>
     <message>
-        <source>Verify it in Models. If it is intact, look for it at mlx-community.</source>
-        <translation>모델 화면에서 검사해 보세요. 이상이 없으면 mlx-community에서 같은 모델을 찾아보세요.</translation>
-    </message>
-    <message>
         <source>MLX cannot read the weights of %1 (“%2”).</source>
         <translation>MLX가 %1 모델의 가중치(%2)를 읽을 수 없어요.</translation>
     </message>

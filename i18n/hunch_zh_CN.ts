@@ -3627,10 +3627,6 @@
         <translation>MLX 无法加载 %1。</translation>
     </message>
     <message>
-        <source>Verify it in Models. If it is intact, look for it at mlx-community.</source>
-        <translation>请在“模型”中校验。如果文件完好，请在 mlx-community 查找。</translation>
-    </message>
-    <message>
         <source>MLX cannot read the weights of %1 (“%2”).</source>
         <translation>MLX 无法读取 %1 的权重“%2”。</translation>
     </message>
