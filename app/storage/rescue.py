@@ -46,6 +46,8 @@ _NOTES = ("identity", "purged", "left")
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
 
 _TIES = (
+    # Nothing is deleted before it is made: a deletion that old would at once be for good.
+    *(f"UPDATE {table} SET deleted_at = NULL WHERE deleted_at < created_at" for table in ("chats", "messages")),
     # Messages with impossible chat ids get a new chat; other lost chats are restored without titles.
     f"""UPDATE messages SET chat_id = (SELECT ifnull(max(id), 0) + 1 FROM
     (SELECT id FROM chats UNION SELECT chat_id FROM unsent WHERE chat_id < {LARGEST_NUMBER}))
@@ -262,7 +264,7 @@ class _Readable:
             sql = f'SELECT rowid, * FROM "{table}" NOT INDEXED WHERE rowid > {low} {until.format(high)} ORDER BY rowid'
             until = "AND rowid < {}"
             try:
-                for row in self._connection.execute(sql):
+                for row in _in_order_first(self._connection.execute(sql)):
                     if 0 <= row[0] <= LARGEST_NUMBER and row[0] not in numbers:
                         numbers.add(row[0])
                         low = max(low, row[0]) if row[0] < high else low
@@ -307,6 +309,36 @@ class _Readable:
         self._left_s -= now - self._looked_at
         self._looked_at = now
         return self._left_s < 0
+
+
+def _in_order_first(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """A row whose id does not ascend has a damaged one, which another row may have by right: it comes last.
+
+    Raises the fault at which reading ends, after all rows.
+    """
+    late = []
+    before = -1
+    held: tuple[Any, ...] | None = None
+    fault: Exception | None = None
+    try:
+        for row in rows:
+            if held is None or row[0] > held[0]:
+                if held is not None:
+                    before = held[0]
+                    yield held
+                held = row
+            elif row[0] > before:
+                late.append(held)
+                held = row
+            else:
+                late.append(row)
+    except _FAULTS as error:
+        fault = error
+    if held is not None:
+        yield held
+    yield from late
+    if fault is not None:
+        raise fault
 
 
 class _Merge:

@@ -293,6 +293,34 @@ def test_rows_of_numbers_that_nothing_gives_are_taken_from_the_copy(tmp_path: Pa
     assert is_sound(path)
 
 
+def test_a_deletion_before_there_was_anything_is_damage(tmp_path: Path) -> None:
+    """One bit makes 0 of NULL; the next start would delete the chat for good."""
+    path = tmp_path / "chats.db"
+    texts = fill(path)
+    with closing(Database(path)) as database:
+        database.execute("UPDATE chats SET deleted_at = 0 WHERE id = 2")
+        database.execute("UPDATE messages SET deleted_at = 0 WHERE id = 3")
+    turned_round(path, root(path, "messages_by_parent"))
+    assert look(path).texts == texts
+
+
+def test_a_row_with_the_number_of_a_later_one_does_not_take_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    texts = fill(path, words=80)
+    copy_if_due(path)
+    whole = path.read_bytes()
+    words = whole.index(f"{SECRET} 1.2".encode())
+    for place in (at for at in range(words - 80, words) if whole[at] == 3):
+        path.write_bytes(whole[:place] + b"\x06" + whole[place + 1 :])
+        with closing(sqlite3.connect(path)) as raw:
+            ids = [number for (number,) in raw.execute("SELECT id FROM messages NOT INDEXED WHERE id < 9")]
+        if ids == [1, 2, 6, 4, 5, 6, 7, 8]:
+            break
+    else:
+        pytest.fail("no byte is the number of the row")
+    assert look(path).texts == texts
+
+
 def test_a_file_that_ends_within_a_page_is_not_sound(tmp_path: Path) -> None:
     path = tmp_path / "chats.db"
     texts = fill(path, messages=3, words=1500)
