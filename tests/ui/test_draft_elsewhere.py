@@ -87,7 +87,7 @@ def test_another_machine_drafts_from_the_choice_on_and_after_a_restart(
     said = f"{gained} · up to 1.0 GB, 3.2 s of work there"
     assert row.explanation.text().replace("\N{NO-BREAK SPACE}", " ") == said
     heard = QAccessible.queryAccessibleInterface(chosen.station.machine)
-    assert heard.text(QAccessible.Text.Name) == "Drafts for this Mac"
+    assert heard.text(QAccessible.Text.Name).startswith("Drafts for this Mac")  # on a Mac also its value
     assert said in heard.text(QAccessible.Text.Description).replace("\N{NO-BREAK SPACE}", " ")
     says(harness, StationPhase.STARTING, end=StationEnd.SILENT)
     assert row.explanation.text() == "The other Mac no longer answers. This Mac drafts meanwhile."

@@ -239,7 +239,7 @@ def test_no_window_flashes_and_controls_are_heard(harness: AppHarness, monkeypat
     told = QAccessible.queryAccessibleInterface(window.general.language)
     assert told.role() == Role.ComboBox
     assert told.text(QAccessible.Text.Value) == "English"
-    assert told.text(QAccessible.Text.Name) == "Language"
+    assert told.text(QAccessible.Text.Name).startswith("Language")  # on a Mac also its value
     with monkeypatch.context() as on_a_mac:
         on_a_mac.setattr(sys, "platform", "darwin")
         assert told.text(QAccessible.Text.Name) == "Language, English"
