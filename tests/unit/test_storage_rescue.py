@@ -6,7 +6,7 @@ import os
 import sqlite3
 import tracemalloc
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -318,6 +318,28 @@ def test_a_row_with_the_number_of_a_later_one_does_not_take_its_place(tmp_path: 
             break
     else:
         pytest.fail("no byte is the number of the row")
+    assert look(path).texts == texts
+
+
+def _read(path: Path, sql: str) -> list[object]:
+    with closing(sqlite3.connect(path)) as raw, suppress(sqlite3.DatabaseError):
+        return [row[0] for row in raw.execute(sql)]
+    return []
+
+
+def test_an_entry_of_an_index_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
+    """SQLite's own check passes it over, and the chat could not be opened."""
+    path = tmp_path / "chats.db"
+    texts = fill(path, messages=20)
+    whole = path.read_bytes()
+    end = root(path, "messages_by_parent") + PAGE_BYTES
+    for place in range(end - 200, end):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 2]) + whole[place + 1 :])
+        is_passed = "ok" in _read(path, "PRAGMA integrity_check")
+        if is_passed and not _read(path, "SELECT id, parent_id FROM messages WHERE chat_id = 1"):
+            break
+    else:
+        pytest.fail("SQLite finds all of them")
     assert look(path).texts == texts
 
 
