@@ -41,7 +41,7 @@ def log() -> Iterator[LogRecorder]:
 
 
 def turn_round(path: Path, masks: tuple[int, ...], step: int) -> None:
-    """A byte costs nothing that the copy has."""
+    """A byte costs no words that the copy has; a message with a wrong parent is in another version of the chat."""
     texts = fill(path, messages=20, words=80)
     copy_if_due(path)
     whole = path.read_bytes()
@@ -52,7 +52,7 @@ def turn_round(path: Path, masks: tuple[int, ...], step: int) -> None:
             damaged[at] ^= mask
             path.write_bytes(damaged)
             seen = look(path)
-            lost = [text[:12] for text in texts - seen.texts]
+            lost = [text[:12] for text in texts - seen.versions]
             assert len(lost) <= 1, f"byte {at} by {mask}: {lost}"  # a letter of it that SQLite cannot know is wrong
             assert len(seen.titles) >= 2, f"byte {at} by {mask}: {seen.titles}"
 

@@ -20,6 +20,7 @@ class Seen:
     titles: tuple[str, ...]
     texts: frozenset[str]
     unreadable: int
+    versions: frozenset[str]  # the words of all versions, shown or not
 
 
 def fill(path: Path, chats: int = 2, messages: int = 6, words: int = 20) -> frozenset[str]:
@@ -52,10 +53,12 @@ def look(path: Path) -> Seen:
         chats = ChatStore(database)
         messages = MessageStore(database, chats)
         listed = chats.find()
+        stored = database.rows("SELECT text FROM messages WHERE deleted_at IS NULL")
         shown = [message for chat in listed for message in messages.shown_branch(chat.id)]
     titles = tuple(sorted(chat.title for chat in listed))
     unreadable = sum(message.status is ReplyStatus.UNREADABLE for message in shown)
-    return Seen(titles, frozenset(message.text for message in shown), unreadable)
+    words = frozenset(message.text for message in shown)
+    return Seen(titles, words, unreadable, frozenset(str(row["text"]) for row in stored))
 
 
 def wipe(path: Path) -> None:
