@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from engine.api.types import Message, MessageRole, Request, Truncation
-from engine.decoding.text import OnText, prompt_tokens
+from engine.decoding.prompt import OnText, prompt_tokens
 from engine.models.loading import LoadedModel
 from engine.models.watch import Question, never
 

@@ -20,11 +20,11 @@ from engine.api.errors import EngineError
 from engine.api.types import Message, MessageRole, Request, Sampling
 from engine.decoding.accept import integers
 from engine.decoding.hidden_states import HiddenStates
+from engine.decoding.prompt import prompt_tokens
 from engine.decoding.round import plain_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.sequence import common_prefix
-from engine.decoding.text import prompt_tokens
 from engine.drafting.drafters import proposer_of
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.layers import Changes

@@ -67,6 +67,11 @@ class ReplyMarks:
     parser: str = ""  # the name of that among mlx-lm's
     around: tuple[str, ...] = ()  # marks that are no part of an answer
 
+    @property
+    def thinking_texts(self) -> tuple[str, str]:
+        """What opens and closes thinking; empty: nothing does."""
+        return ("", "") if self.thinking is None else (self.thinking.opens, self.thinking.closes)
+
 
 def read_marks(tokenizer: Any, templates: str) -> ReplyMarks:
     """What mlx-lm's wrapper of a tokenizer knows counts first, then what is declared, then what is known of families.

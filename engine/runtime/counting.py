@@ -9,7 +9,7 @@ from functools import partial
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
 from engine.api.types import Request
-from engine.decoding.text import encode_plain, prompt_tokens, with_places
+from engine.decoding.prompt import encode_plain, prompt_tokens, with_places
 from engine.models.encoding import AwaitedThread
 from engine.models.loading import LoadedModel
 from engine.models.watch import Question

@@ -28,12 +28,14 @@ from engine.api.types import (
     ToolCall,
 )
 from engine.decoding.accept import integers
+from engine.decoding.prompt import Prompt
 from engine.decoding.round import Round
 from engine.decoding.scores import Score, Scores
 from engine.decoding.sequence import Sequence
 from engine.decoding.sources import Run
-from engine.decoding.text import Prompt, TextDecoder, TextSpan, goes_on, takes_several
+from engine.decoding.text import TextDecoder, TextSpan
 from engine.decoding.tool_calls import ToolSyntax
+from engine.decoding.turns import goes_on, takes_several
 from engine.models.loading import LoadedModel
 from engine.runtime.requests import context_limit
 

@@ -14,8 +14,7 @@ from engine.api.events import Failed, Finished, PromptFits, PromptProgress, Prom
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation, Truncation
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.sequence import Sequence
-from engine.decoding.text import (
+from engine.decoding.prompt import (
     Prompt,
     encode_plain,
     grammar_of,
@@ -25,6 +24,7 @@ from engine.decoding.text import (
     turn_end,
     with_places,
 )
+from engine.decoding.sequence import Sequence
 from engine.decoding.truncation import can_truncate, fitted
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, AwaitedThread, apart

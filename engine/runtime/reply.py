@@ -16,11 +16,13 @@ from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import Effort, FinishReason, Request, RequestId, Speculation
+from engine.decoding.prompt import Prompt, spared_tokens
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.steps import Steps
-from engine.decoding.text import Prompt, TextDecoder, goes_on, spared_tokens
+from engine.decoding.text import TextDecoder
+from engine.decoding.turns import goes_on
 from engine.drafting.controller import History
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer

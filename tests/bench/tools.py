@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, ToolCall, ToolCalled
 from engine.decoding.constraint import compiled
-from engine.decoding.text import encode
+from engine.decoding.prompt import encode
 from engine.decoding.tool_calls import ToolSyntax
 from engine.models.loading import LoadedModel
 from tests.bench.rows import Row

@@ -30,7 +30,8 @@ from mlx_lm.utils import load_tokenizer  # noqa: E402
 
 from app.tools.definitions import Tool  # noqa: E402
 from engine import Engine, Message, MessageRole, Request, Sampling, ToolCalled  # noqa: E402
-from engine.decoding.text import TextDecoder, encode, prompt_tokens  # noqa: E402
+from engine.decoding.prompt import encode, prompt_tokens  # noqa: E402
+from engine.decoding.text import TextDecoder  # noqa: E402
 from engine.decoding.tool_calls import ToolSyntax  # noqa: E402
 from tests.helpers.engine_client import EngineClient  # noqa: E402
 from tests.helpers.loading import load_model  # noqa: E402

@@ -14,7 +14,7 @@ import pytest
 from mlx_lm.tokenizer_utils import TokenizerWrapper
 
 from engine import Message, MessageRole, Request, ToolCall
-from engine.decoding.text import encode, encode_plain, prompt_tokens
+from engine.decoding.prompt import encode, encode_plain, prompt_tokens
 from engine.decoding.tool_calls import call_as_dict
 from engine.models.control_words import ControlWords
 from engine.models.loading import LoadedModel

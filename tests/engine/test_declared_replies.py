@@ -15,7 +15,8 @@ from tokenizers import Tokenizer
 from transformers.utils.chat_parsing import parse_response
 
 from engine import Message, MessageRole, Request, SpanKind
-from engine.decoding.text import TextDecoder, encode, prompt_tokens
+from engine.decoding.prompt import encode, prompt_tokens
+from engine.decoding.text import TextDecoder
 from engine.decoding.tool_calls import ToolSyntax
 from engine.models.declared import read_marks
 from engine.models.loading import LoadedModel

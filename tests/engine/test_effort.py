@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine import Effort, InvalidRequest, Message, MessageRole, Request, inspect_model
-from engine.decoding.text import prompt_tokens
+from engine.decoding.prompt import prompt_tokens
 from engine.models.effort import LOW_THINKING_TOKENS, EffortVariables
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate

@@ -14,9 +14,9 @@ from mlx_lm.models.cache import make_prompt_cache
 
 from engine import DrafterExamined, Message, MessageRole, Request
 from engine.decoding.accept import Draft
+from engine.decoding.prompt import prompt_tokens
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as TokenSequence
-from engine.decoding.text import prompt_tokens
 from engine.drafting import examination as examined
 from engine.drafting.drafters import proposer_of
 from engine.drafting.examination import Examined, Reading

@@ -40,8 +40,8 @@ from engine import (
     picture_tokens,
 )
 from engine.decoding import sequence as sequences
+from engine.decoding.prompt import prompt_tokens, with_places
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import prompt_tokens, with_places
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from engine.models.vision_config import Tower

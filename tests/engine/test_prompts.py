@@ -11,7 +11,7 @@ import pytest
 from tokenizers import processors
 
 from engine import EmptyConversation, Message, MessageRole, Request, TemplateFailed, TokenizerBroken
-from engine.decoding.text import encode, prompt_tokens, shared_end, spared_tokens, turn_end
+from engine.decoding.prompt import encode, prompt_tokens, shared_end, spared_tokens, turn_end
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.helpers.loading import load_model

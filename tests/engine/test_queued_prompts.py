@@ -12,7 +12,7 @@ import pytest
 from tokenizers import normalizers, processors
 
 from engine import ChatEngine, Engine, Event, Failed, Finished, FinishReason, PromptFits, Request, RequestId
-from engine.decoding.text import encode
+from engine.decoding.prompt import encode
 from engine.models.loading import LoadedModel
 from engine.runtime.queued import QueuedReply
 from tests.engine.conftest import Zoo

@@ -9,8 +9,8 @@ import pytest
 
 from engine import Effort, Message, MessageRole, Picture, Request, Sampling, Speculation, ToolCall, ToolCalled
 from engine.caches.making import CacheMaker
+from engine.decoding.prompt import encode, prompt_tokens, turn_end
 from engine.decoding.steps import Steps
-from engine.decoding.text import encode, prompt_tokens, turn_end
 from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
 from tests.engine.batch_harness import Harness, Recorder, written

@@ -15,7 +15,8 @@ from engine import Constraint, ConstraintKind, InvalidRequest, Request, Sampling
 from engine.decoding.accept import Draft
 from engine.decoding.constraint import Grammar, compiled
 from engine.decoding.guide import Guide
-from engine.decoding.text import TextDecoder, grammar_of
+from engine.decoding.prompt import grammar_of
+from engine.decoding.text import TextDecoder
 from engine.models.loading import LoadedModel
 from engine.runtime.requests import check_request
 from tests.engine.batch_harness import Recorder, written

@@ -14,7 +14,8 @@ from mlx_lm.tokenizer_utils import SPMStreamingDetokenizer
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from engine import Constraint, ConstraintKind, Message, MessageRole, Request, Sampling, SpanKind, TextDelta
-from engine.decoding.text import Prompt, TextDecoder, encode, grammar_of
+from engine.decoding.prompt import Prompt, encode, grammar_of
+from engine.decoding.text import TextDecoder
 from engine.models.loading import LoadedModel, _load_tokenizer
 from engine.models.templates import ChatTemplate
 from engine.runtime.output import _text_of

@@ -26,7 +26,8 @@ from engine import (
     ToolCall,
     ToolCalled,
 )
-from engine.decoding.text import TextDecoder, encode, grammar_of, prompt_tokens
+from engine.decoding.prompt import encode, grammar_of, prompt_tokens
+from engine.decoding.text import TextDecoder
 from engine.decoding.tool_calls import ToolSyntax
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.loading import LoadedModel

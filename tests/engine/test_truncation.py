@@ -26,7 +26,7 @@ from engine import (
     ToolCall,
     Truncation,
 )
-from engine.decoding.text import prompt_tokens
+from engine.decoding.prompt import prompt_tokens
 from engine.decoding.truncation import Fitted, fitted
 from engine.models.loading import LoadedModel
 from tests.engine.conftest import Zoo

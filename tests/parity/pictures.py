@@ -20,8 +20,8 @@ from PIL import Image
 
 from engine import PictureDetail, Request
 from engine.decoding.accept import integers
+from engine.decoding.prompt import prompt_tokens
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel
 from engine.models.vision_config import VisionConfig, read_vision_config
 from engine.vision.pixels import patches_of
