@@ -71,7 +71,6 @@ BROKEN: dict[str, tuple[str, Break]] = {
     "dflash, layers one too high": ("dflash", miscounted(1)),
     "dflash, rotation": ("dflash", otherwise("rotation")),
     "dflash, first row": ("dflash", otherwise("first row")),
-    "eagle3, layers one too high": ("eagle3", miscounted(1)),
     "eagle3, rotation": ("eagle3", otherwise("rotation")),
     "eagle3, residual": ("eagle3", otherwise("residual")),
     "mtp, order of the join": ("mtp", otherwise("order of the join")),
