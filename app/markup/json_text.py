@@ -23,7 +23,7 @@ _DEEPEST = 8  # levels of a tree; what is deeper is one line
 _INDENT = 2
 _MOST_INDENT = 40
 # How constrained JSON begins, which is written in one way only; "[" alone may begin a link.
-_BEGINS = re.compile(r'\s*(?:\{\s*["}]|\[\s*[{"\[\]])')
+_BEGINS = re.compile(r'\s{0,99}(?:\{\s{0,99}["}]|\[\s{0,99}[{"\[\]])')
 _MARKS = re.compile(r"[!-+\--/:-@\[-`{-~]")
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],:]|\s+|[^\s"{}\[\],:]+|"', re.DOTALL)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

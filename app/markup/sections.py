@@ -18,6 +18,7 @@ _SECTION_LINES = 250
 _PLAIN_CHARS = 4_000
 _PLAIN_LINES = 500
 _MOST_FENCES = 10_000  # above that fences are not taken for code
+_BLANK_LINES = re.compile(r"\s*\n")
 
 
 class Fence(NamedTuple):
@@ -58,6 +59,8 @@ def sections(text: str) -> list[Section]:
         end = _end_of_section(text, start)
         if end == len(text) or not text[start:end].isspace():
             result.append(Section(start, end, fence))
+        elif blank := _BLANK_LINES.match(text, end):
+            end = blank.end()
         while ahead is not None and ahead[0] < end:
             fence = _after(fence, ahead[1])
             ahead = next(lines, None)
