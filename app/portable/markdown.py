@@ -15,6 +15,15 @@ from app.storage.portable import PortableChat, PortableMessage
 
 _BRACKETS = re.compile(r"[\[\]\\]")
 _HTML = re.compile(r"[<>&]")
+# Code and formulas, which stay as they are but for a fence without an end; then what begins HTML: text, as in the app.
+_CODE_OR_HTML = re.compile(
+    r"^(?P<before>[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
+    r".*?(?P<end>^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|(?<!`)(?P<mark>`+)(?!`)(?:(?!\n[ \t]*\n).){1,1000}?(?<!`)(?P=mark)(?!`)"
+    r"|\$\$.+?\$\$|\$[^\s$][^$\n]*\$|\\."
+    r"|<(?=[a-z/!?])(?!br\s*/?>|https?:|mailto:)",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +91,9 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results
     """A part as Markdown; "" for kinds of a newer version, and for results, which are in their calls' blocks."""
     match part:
         case Text(text):
-            return text.rstrip("\n")
+            return _shown(text.rstrip("\n"))
         case Thinking(text):
-            return "\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in text.split("\n"))])
+            return "\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in _shown(text).split("\n"))])
         case Attachment():
             return _attachment(part, words, pictures.get(part.digest, ""))
         case Call():
@@ -95,6 +104,17 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results
             return f"**{words.result}: {_line(part.name)}**\n\n{fenced(part.text)}"
         case _:
             return ""
+
+
+def _shown(text: str) -> str:
+    """As the app shows it: HTML is text, and no code goes on into what follows."""
+
+    def changed(found: re.Match[str]) -> str:
+        if found["fence"] and not found["end"] and not found["before"].strip():
+            return f"{found[0]}\n{found['before']}{found['fence']}"
+        return "\\<" if found[0] == "<" else found[0]
+
+    return _CODE_OR_HTML.sub(changed, text)
 
 
 def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from app.portable import own
 from app.portable.json_stream import JsonReader, loads
@@ -383,6 +384,25 @@ def test_markdown_has_the_branch_on_screen() -> None:
         "## Qwen3\n\n> *Thinking*\n>\n> I count.\n> Slowly.\n\nThree.\n\n*fast*\n\n"
         "## You\n\nSure?\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("```py\nx < y", '<pre><code class="language-py">x &lt; y\n</code></pre>'),
+        ("- a\n  ~~~\n  <b>", "<ul>\n<li>a<pre><code>&lt;b&gt;\n</code></pre>\n</li>\n</ul>"),
+        ("> ```\n> <b>", "<blockquote>\n<pre><code>&lt;b&gt;\n</code></pre>\n</blockquote>"),
+        ("<!-- a vector<int>", "<p>&lt;!-- a vector&lt;int&gt;</p>"),
+        ("`<b>` \\<b> $x<b$ <br> <https://a.b>", '<a href="https://a.b">https://a.b</a>'),
+    ],
+)
+def test_another_program_shows_of_an_exported_message_what_the_app_shows_and_those_after_it(
+    said: str, shown: str
+) -> None:
+    chat = replace(CHAT, title="A", messages=(say(1, None, said), say(2, 1, "Three.", "assistant")), shown=2)
+    html = MarkdownIt("commonmark").render(markdown_of(chat, WORDS))
+    assert shown in html
+    assert html.endswith("<h2>Reply</h2>\n<p>Three.</p>\n")
 
 
 def no_bytes(_digest: str) -> None:
