@@ -13,6 +13,7 @@ from typing import Any
 from app.markup.fences import fenced
 from app.portable.beside import asset_of, is_wanted, wanted
 from app.portable.json_stream import loads
+from app.portable.markdown import one_line
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import (
     LONGEST_RESULT,
@@ -36,7 +37,6 @@ _CREATE = "canmore.create_textdoc"
 _UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
-_MARKS = re.compile(r"([\\`*_\[\]<>&])")
 _WITHIN = "\ue202"  # between the parts of what stands for a source, a thing or a link
 _STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201)")
 
@@ -274,8 +274,7 @@ def _text_of(message: dict[str, Any], kind: str) -> str:
 
 
 def _named(name: str, document: str) -> str:
-    title = _MARKS.sub(r"\\\1", name)
-    return "\n\n".join(filter(None, (f"**{title}**" if title else "", document)))
+    return "\n\n".join(filter(None, (f"**{one_line(name)}**" if name else "", document)))
 
 
 def _document(content: str, kind: str) -> str:

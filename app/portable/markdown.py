@@ -13,8 +13,7 @@ from app.markup.fences import fenced
 from app.storage.parts import Attachment, Call, Part, Parts, Result, Summary, Text, Thinking, all_parts, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
-_BRACKETS = re.compile(r"[\[\]\\]")
-_HTML = re.compile(r"[<>&]")
+_MARKS = re.compile(r"([\\`*_~\[\]<>&])")
 # Code and formulas, which stay as they are but for a fence without an end; then what begins HTML: text, as in the app.
 _CODE_OR_HTML = re.compile(
     r"^(?P<before>[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
@@ -46,7 +45,7 @@ class MarkdownWords:
 
 def markdown_of(chat: PortableChat, words: MarkdownWords, pictures: Mapping[str, str] | None = None) -> str:
     """`pictures`: their files beside it, by digest."""
-    parts = [f"# {_line(chat.title)}"]
+    parts = [f"# {one_line(chat.title)}"]
     for message in branch(chat):
         parts += _message(message, words, pictures or {})
     return "\n\n".join(parts) + "\n"
@@ -65,7 +64,7 @@ def branch(chat: PortableChat) -> list[PortableMessage]:
 
 def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[str, str]) -> list[str]:
     from_user = message.role == "user"
-    name = words.you if from_user else _line(message.main_name) or words.reply
+    name = words.you if from_user else one_line(message.main_name) or words.reply
     if of_kind(Summary, message.parts):
         name = words.summary
     when = words.when(message.created_at)
@@ -101,7 +100,7 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results
             inner = [fenced(part.arguments, "json"), *(fenced(each.text) for each in results.get(part.id, ()))]
             return "\n\n".join([f"<details><summary>{words.tool}: {name}</summary>", *inner, "</details>"])
         case Result() if part.id not in results:
-            return f"**{words.result}: {_line(part.name)}**\n\n{fenced(part.text)}"
+            return f"**{words.result}: {one_line(part.name)}**\n\n{fenced(part.text)}"
         case _:
             return ""
 
@@ -119,8 +118,8 @@ def _shown(text: str) -> str:
 
 def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
     if file:
-        return f"![{_line(_BRACKETS.sub(' ', attachment.name)) or words.picture}]({quote(file)})"
-    head = f"**{words.attachment}: {_line(attachment.name) or words.pasted}**"
+        return f"![{one_line(attachment.name) or words.picture}]({quote(file)})"
+    head = f"**{words.attachment}: {one_line(attachment.name) or words.pasted}**"
     if not attachment.text:
         return head
     return f"{head}\n\n{fenced(attachment.text)}"
@@ -131,5 +130,6 @@ def _in_html(text: str) -> str:
     return html.escape(" ".join(text.split()))
 
 
-def _line(text: str) -> str:
-    return " ".join(_HTML.sub(lambda found: f"\\{found[0]}", text).split())
+def one_line(text: str) -> str:
+    """A title or a name in Markdown, letter for letter."""
+    return " ".join(_MARKS.sub(r"\\\1", text).split())

@@ -399,9 +399,12 @@ def test_markdown_has_the_branch_on_screen() -> None:
 def test_another_program_shows_of_an_exported_message_what_the_app_shows_and_those_after_it(
     said: str, shown: str
 ) -> None:
-    chat = replace(CHAT, title="A", messages=(say(1, None, said), say(2, 1, "Three.", "assistant")), shown=2)
+    asked = say(1, None, said, parts=(Attachment("[__init__](x).py", AttachmentKind.NOTE, "", 0),))
+    chat = replace(CHAT, title="`__init__`", messages=(asked, say(2, 1, "Three.", "assistant")), shown=2)
     html = MarkdownIt("commonmark").render(markdown_of(chat, WORDS))
     assert shown in html
+    assert "<h1>`__init__`</h1>" in html
+    assert "<strong>Attachment: [__init__](x).py</strong>" in html
     assert html.endswith("<h2>Reply</h2>\n<p>Three.</p>\n")
 
 
