@@ -220,7 +220,7 @@ def _said(content: dict[str, Any], *, is_user: bool) -> _Said:
     if kind == "code":
         language = name_at(content, "language")
         text = text_at(content, "text")
-        return _Said(f"```{_LANGUAGES.get(language, language)}\n{text}\n```" if text else "")
+        return _Said(fenced(text, _LANGUAGES.get(language, language)) if text else "")
     if kind in ("text", "multimodal_text"):
         return _parts(list_at(content, "parts"), is_user=is_user)
     return _Said()

@@ -189,9 +189,9 @@ def test_marks_of_the_page_become_the_words_that_it_shows() -> None:
 
 
 def test_code_is_code() -> None:
-    content = {"content_type": "code", "language": "python", "text": "print(1)"}
+    content = {"content_type": "code", "language": "python", "text": 'x = """\n```\n"""'}
     found = chat(chatgpt(node("q", "root", "user", "x"), node("a", "q", "assistant", content=content)))
-    assert found.messages[1].text == "```python\nprint(1)\n```"
+    assert found.messages[1].text == '````python\nx = """\n```\n"""\n````'
 
 
 def canvas(key: str, parent: str, recipient: str, said: Any, *, as_text: bool = False) -> dict[str, Any]:
