@@ -27,7 +27,7 @@ from app.portable.reading import (
     text_at,
     time_at,
 )
-from app.storage.parts import Attachment, Call, Part, Result, all_parts, content_of, of_kind
+from app.storage.parts import Attachment, Call, Parts, Result, all_parts, content_of, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
 _ROLES = ("user", "assistant")
@@ -107,17 +107,25 @@ def _step(found: dict[str, Any], key: str, above: str, began: float) -> Portable
     role = text_at(author, "role")
     content = object_at(found, "content")
     recipient = name_at(found, "recipient")
-    hidden = object_at(found, "metadata").get("is_visually_hidden_from_conversation") is True
-    part: Part
+    metadata = object_at(found, "metadata")
+    hidden = metadata.get("is_visually_hidden_from_conversation") is True
+    charts = _charts(object_at(metadata, "aggregate_result")) if role == "tool" else ()
+    parts: Parts
     if role == "assistant" and recipient not in _SAID_TO_ALL and not (hidden or _is_for_canvas(found)):
-        part = Call(key, recipient, _arguments(_raw(found)))
-    elif role == "tool" and not hidden and not _drawn(content) and (text := _result_text(content)):
-        part = Result(above, name_at(author, "name"), text, outside=True)
+        parts = (Call(key, recipient, _arguments(_raw(found))),)
+    elif role == "tool" and not hidden and not _drawn(content) and ((text := _result_text(content)) or charts):
+        parts = (Result(above, name_at(author, "name"), text, outside=True), *charts)
     else:
         return None
-    model = name_at(object_at(found, "metadata"), "model_slug") if role == "assistant" else ""
+    model = name_at(metadata, "model_slug") if role == "assistant" else ""
     created_at = time_at(found, "create_time") or began
-    return PortableMessage(0, None, "assistant", "", main_name=model, parts=(part,), created_at=created_at)
+    return PortableMessage(0, None, "assistant", "", main_name=model, parts=parts, created_at=created_at)
+
+
+def _charts(made: dict[str, Any]) -> Parts:
+    """Pictures that code has made."""
+    pointers = (text_at(each, "image_url") for each in list_at(made, "messages"))
+    return tuple(wanted("", asset_of(each)) for each in pointers if each)
 
 
 def _arguments(text: str) -> str:

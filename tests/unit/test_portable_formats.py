@@ -74,7 +74,9 @@ def test_a_chat_without_a_title_is_called_by_its_first_words(title: str) -> None
 
 
 def test_calls_and_results_of_an_export_are_steps() -> None:
-    """With several results, results after results, JSON arguments, and what was hidden."""
+    """With several results, results after results, charts, JSON arguments, and what was hidden."""
+    chart = {"message_type": "image", "image_url": "file-service://file-Ab1", "width": 30, "height": 20}
+    drew = {"aggregate_result": {"status": "success", "messages": [chart, {"message_type": "stream"}, None]}}
     quoted = {"content_type": "tether_quote", "title": "Ducks", "text": "Three ducks."}
     ran = {"content_type": "execution_output", "text": "3"}
     found = chat(
@@ -86,7 +88,8 @@ def test_calls_and_results_of_an_export_are_steps() -> None:
             node("r2", "r1", "tool", content=ran),
             node("h", "r2", "tool", "secret", metadata=HIDDEN),
             node("c2", "h", "assistant", content={"content_type": "code", "text": "1+2"}, recipient="python"),
-            node("a", "c2", "assistant", "Three."),
+            node("r3", "c2", "tool", content={"content_type": "execution_output", "text": ""}, metadata=drew),
+            node("a", "r3", "assistant", "Three."),
         )
     )
     (_, reply) = found.messages
@@ -97,6 +100,8 @@ def test_calls_and_results_of_an_export_are_steps() -> None:
         Result("c1", "", "Three ducks.", outside=True),
         Result("c1", "", "3", outside=True),
         Call("c2", "python", '{"input": "1+2"}'),
+        Result("c2", "", "", outside=True),
+        Attachment("", AttachmentKind.PICTURE, "file-Ab1", 0),
     )
     assert all(each.consent == "" for each in of_kind(Call, reply.parts))
 
