@@ -38,7 +38,8 @@ _UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _WITHIN = "\ue202"  # between the parts of what stands for a source, a thing or a link
-_STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201)")
+_STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201|【\\d+[^【】\\n]*†[^【】\\n]*】)")
+_LINK = re.compile(r"https?://[^\s<>]+")
 
 
 def is_chatgpt(found: dict[str, Any]) -> bool:
@@ -177,13 +178,23 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
 
 def _as_shown(text: str, references: list[Any]) -> str:
     """With the words that ChatGPT's page shows in place of its marks; some marks have none."""
-    known = {text_at(each, "matched_text"): text_at(each, "alt") for each in references}
+    known = {text_at(each, "matched_text"): text_at(each, "alt") or _source(each) for each in references}
 
     def words(mark: re.Match[str]) -> str:
+        if mark[3] is None and mark[2] not in known:  # perhaps the user's own words
+            return mark[0]
         shown = known.get(mark[2]) or _named_in(mark[3], mark[4])
         return mark[1] + shown if shown else ""
 
     return _STANDS_FOR.sub(words, text).strip()
+
+
+def _source(reference: Any) -> str:
+    """A page as a link, a file by its name; of others nothing."""
+    name = one_line(next(filter(None, (name_at(reference, each) for each in ("attribution", "title", "name"))), ""))
+    link = _LINK.fullmatch(text_at(reference, "url"))
+    said = f"[{name}](<{link[0]}>)" if link else name
+    return f"({said})" if name else ""
 
 
 def _named_in(kind: str, said: str) -> str:
