@@ -311,7 +311,10 @@ def test_versions_of_lm_studio_are_branches() -> None:
     found = chat(
         lm_studio(
             slot(said("How many ducks?"), said("How many?"), selected=1),
-            slot(replied(step("Count.", **thinks), step("Three.", **made)), replied(step("Four.")), selected=0),
+            slot(
+                replied(step("Count.", stepIdentifier="1718900060000-0.4", **thinks), step("Three.", **made)),
+                replied(step("Four.", stepIdentifier="1718900120000-0.02")),
+            ),
             slot(said("Sure?")),
             slot(replied({"type": "debugInfoBlock"}, step("<think>hm</think>Yes."))),
         )
@@ -328,6 +331,7 @@ def test_versions_of_lm_studio_are_branches() -> None:
     assert [found.messages[at].thinking for at in (2, 5)] == ["Count.", "hm"]
     assert [found.messages[at].main_name for at in (2, 3)] == ["lmstudio-community/Qwen3", "qwen3-8b"]
     assert found.created_at == 1_718_900_000.0
+    assert [each.created_at - found.created_at for each in found.messages] == [0, 0, 60, 120, 120, 120]
 
 
 def test_files_of_lm_studio_are_noted_and_old_chats_read() -> None:
