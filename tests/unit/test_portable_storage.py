@@ -453,6 +453,7 @@ def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path
         ("messages", "error", '{"a": ' * 500 + "1" + "}" * 500),
         ("messages", "thinking_s", float("inf")),
         ("chats", "options", '{"temperature": -1e999}'),
+        ("messages", "parts", '[{"kind": "result", "id": "1", "name": "a", "text": "half a duck \\ud83e"}]'),
         ("chats", "created_at", float("-inf")),
         ("notes", "value", "9 lives"),
     ],
@@ -465,6 +466,8 @@ def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str
         stores.database.execute(f"UPDATE {table} SET {column} = ?", (value,))
         found = portable.chats(stores.database, [number], "me")
         assert write_json(found, target, Unfinished(tmp_path), Stop(), lambda _done: None) == 1
+        found = portable.chats(stores.database, [number], "me")
+        write_markdown_folder(found, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), print, no_bytes)
     (chat,) = json.loads(target.read_text())["chats"]
     assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 
