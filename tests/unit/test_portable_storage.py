@@ -392,7 +392,7 @@ def test_markdown_has_the_branch_on_screen() -> None:
         ("```py\nx < y", '<pre><code class="language-py">x &lt; y\n</code></pre>'),
         ("- a\n  ~~~\n  <b>", "<ul>\n<li>a<pre><code>&lt;b&gt;\n</code></pre>\n</li>\n</ul>"),
         ("> ```\n> <b>", "<blockquote>\n<pre><code>&lt;b&gt;\n</code></pre>\n</blockquote>"),
-        ("<!-- a vector<int>", "<p>&lt;!-- a vector&lt;int&gt;</p>"),
+        ("<!-- $5 vector<int> $6", "<p>&lt;!-- $5 vector&lt;int&gt; $6</p>"),
         ("`<b>` \\<b> $x<b$ <br> <https://a.b>", '<a href="https://a.b">https://a.b</a>'),
     ],
 )
