@@ -57,15 +57,16 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
             raise Unreadable(WhyNotRead.TOO_LARGE)
     if not messages:
         raise Unreadable(WhyNotRead.EMPTY)
+    title = name_at(found, "name") or name_at(found, "title")
     last = max(time_at(found, name, unit_s=_MS) for name in ("userLastMessagedAt", "assistantLastMessagedAt"))
     known_by = "".join(each.text for each in (messages[:1] if began else messages))
     words = hashlib.blake2b(known_by.encode(), digest_size=8).hexdigest()
     return PortableChat(
         origin=f"lmstudio:{began}:{words}",
-        title=name_at(found, "name"),
+        title=title,
         messages=tuple(messages),
         shown=parent,
-        renamed=bool(name_at(found, "name")),
+        renamed=bool(title),
         pinned=found.get("pinned") is True,
         created_at=began,
         updated_at=last or began,

@@ -340,7 +340,7 @@ def test_files_of_lm_studio_are_noted_and_old_chats_read() -> None:
     assert [each.name for each in chat(lm_studio(slot(message))).messages[0].attachments] == ["duck.png"]
     old = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
     assert shape(chat(old)) == [(1, None, "user", "Hi"), (2, 1, "assistant", "Hello")]
-    assert chat(old).title == "Hi"
+    assert (chat(old).title, chat(old | {"title": "Ducks"}).title) == ("Hi", "Ducks")
 
 
 def test_the_same_chat_has_the_same_origin_when_it_was_renamed() -> None:
