@@ -14,13 +14,15 @@ from app.storage.parts import Attachment, Call, Part, Parts, Result, Summary, Te
 from app.storage.portable import PortableChat, PortableMessage
 
 _MARKS = re.compile(r"([\\`*_~\[\]<>&])")
-# Code and formulas, which stay as they are but for a fence without an end; then what begins HTML: text, as in the app.
-_CODE_OR_HTML = re.compile(
+# Code and formulas, which stay as they are but for a fence without an end; then what the app shows otherwise than
+# others: HTML is text, and a line of a paragraph ends where it was ended.
+_OTHERWISE = re.compile(
     r"^(?P<before>[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
     r".*?(?P<end>^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|(?<!`)(?P<mark>`+)(?!`)(?:(?!\n[ \t]*\n).){1,1000}?(?<!`)(?P=mark)(?!`)"
     r"|\$\$.+?\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$(?!\d)|\\."
-    r"|<(?=[a-z/!?])(?!br\s*/?>|https?:|mailto:)",
+    r"|<(?=[a-z/!?])(?!br\s*/?>|https?:|mailto:)"
+    r"|(?<=\S)[ \t]*\n(?=[ \t]*\S)(?![ \t]*(?:[|#>]|```|~~~|(?:[-*+]|\d{1,9}[.)])[ \t]))",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
 
@@ -106,14 +108,16 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results
 
 
 def _shown(text: str) -> str:
-    """As the app shows it: HTML is text, and no code goes on into what follows."""
+    """As the app shows it; and no code goes on into what follows."""
 
     def changed(found: re.Match[str]) -> str:
         if found["fence"] and not found["end"] and not found["before"].strip():
             return f"{found[0]}\n{found['before']}{found['fence']}"
-        return "\\<" if found[0] == "<" else found[0]
+        if found[0] == "<":
+            return "\\<"
+        return found[0] if found[0].strip() else "  \n"
 
-    return _CODE_OR_HTML.sub(changed, text)
+    return _OTHERWISE.sub(changed, text)
 
 
 def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
