@@ -117,7 +117,7 @@ def _shown(text: str) -> str:
             return "\\<"
         return found[0] if found[0].strip() else "  \n"
 
-    return _OTHERWISE.sub(changed, text)
+    return _OTHERWISE.sub(changed, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
