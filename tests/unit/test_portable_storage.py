@@ -394,6 +394,7 @@ def test_markdown_has_the_branch_on_screen() -> None:
         ("> ```\n> <b>", "<blockquote>\n<pre><code>&lt;b&gt;\n</code></pre>\n</blockquote>"),
         ("Roses\n*are* \nred:\n- a\n- b", "<p>Roses<br />\n<em>are</em><br />\nred:</p>\n<ul>\n<li>a</li>\n<li>b</li>"),
         ("```\r\na\r\nb\r\n```\r\nc\n\n\nd\\\ne", "<pre><code>a\nb\n</code></pre>\n<p>c</p>\n<p>d<br />\ne</p>"),
+        ("a ````b\n````\n<b>", "<p>a ````b</p>\n<pre><code>&lt;b&gt;\n</code></pre>"),
         ("<!-- $5 vector<int> $6", "<p>&lt;!-- $5 vector&lt;int&gt; $6</p>"),
         ("`<b>` \\<b> $x<b$ <br> <https://a.b>", '<a href="https://a.b">https://a.b</a>'),
     ],
