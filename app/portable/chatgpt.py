@@ -13,6 +13,7 @@ from typing import Any
 from app.markup.fences import fenced
 from app.portable.beside import asset_of, is_wanted, wanted
 from app.portable.json_stream import loads
+from app.portable.markdown import one_line
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.reading import (
     LONGEST_RESULT,
@@ -26,7 +27,7 @@ from app.portable.reading import (
     text_at,
     time_at,
 )
-from app.storage.parts import Attachment, Call, Part, Result, all_parts, content_of, of_kind
+from app.storage.parts import Attachment, Call, Parts, Result, all_parts, content_of, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
 _ROLES = ("user", "assistant")
@@ -36,9 +37,9 @@ _CREATE = "canmore.create_textdoc"
 _UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
-_MARKS = re.compile(r"([\\`*_\[\]<>&])")
 _WITHIN = "\ue202"  # between the parts of what stands for a source, a thing or a link
-_STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201)")
+_STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201|【\\d+[^【】\\n]*†[^【】\\n]*】)")
+_LINK = re.compile(r"https?://[^\s<>]+")
 
 
 def is_chatgpt(found: dict[str, Any]) -> bool:
@@ -107,17 +108,25 @@ def _step(found: dict[str, Any], key: str, above: str, began: float) -> Portable
     role = text_at(author, "role")
     content = object_at(found, "content")
     recipient = name_at(found, "recipient")
-    hidden = object_at(found, "metadata").get("is_visually_hidden_from_conversation") is True
-    part: Part
+    metadata = object_at(found, "metadata")
+    hidden = metadata.get("is_visually_hidden_from_conversation") is True
+    charts = _charts(object_at(metadata, "aggregate_result")) if role == "tool" else ()
+    parts: Parts
     if role == "assistant" and recipient not in _SAID_TO_ALL and not (hidden or _is_for_canvas(found)):
-        part = Call(key, recipient, _arguments(_raw(found)))
-    elif role == "tool" and not hidden and not _drawn(content) and (text := _result_text(content)):
-        part = Result(above, name_at(author, "name"), text, outside=True)
+        parts = (Call(key, recipient, _arguments(_raw(found))),)
+    elif role == "tool" and not hidden and not _drawn(content) and ((text := _result_text(content)) or charts):
+        parts = (Result(above, name_at(author, "name"), text, outside=True), *charts)
     else:
         return None
-    model = name_at(object_at(found, "metadata"), "model_slug") if role == "assistant" else ""
+    model = name_at(metadata, "model_slug") if role == "assistant" else ""
     created_at = time_at(found, "create_time") or began
-    return PortableMessage(0, None, "assistant", "", main_name=model, parts=(part,), created_at=created_at)
+    return PortableMessage(0, None, "assistant", "", main_name=model, parts=parts, created_at=created_at)
+
+
+def _charts(made: dict[str, Any]) -> Parts:
+    """Pictures that code has made."""
+    pointers = (text_at(each, "image_url") for each in list_at(made, "messages"))
+    return tuple(wanted("", asset_of(each)) for each in pointers if each)
 
 
 def _arguments(text: str) -> str:
@@ -169,13 +178,23 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
 
 def _as_shown(text: str, references: list[Any]) -> str:
     """With the words that ChatGPT's page shows in place of its marks; some marks have none."""
-    known = {text_at(each, "matched_text"): text_at(each, "alt") for each in references}
+    known = {text_at(each, "matched_text"): text_at(each, "alt") or _source(each) for each in references}
 
     def words(mark: re.Match[str]) -> str:
+        if mark[3] is None and mark[2] not in known:  # perhaps the user's own words
+            return mark[0]
         shown = known.get(mark[2]) or _named_in(mark[3], mark[4])
         return mark[1] + shown if shown else ""
 
     return _STANDS_FOR.sub(words, text).strip()
+
+
+def _source(reference: Any) -> str:
+    """A page as a link, a file by its name; of others nothing."""
+    name = one_line(next(filter(None, (name_at(reference, each) for each in ("attribution", "title", "name"))), ""))
+    link = _LINK.fullmatch(text_at(reference, "url"))
+    said = f"[{name}](<{link[0]}>)" if link else name
+    return f"({said})" if name else ""
 
 
 def _named_in(kind: str, said: str) -> str:
@@ -220,7 +239,7 @@ def _said(content: dict[str, Any], *, is_user: bool) -> _Said:
     if kind == "code":
         language = name_at(content, "language")
         text = text_at(content, "text")
-        return _Said(f"```{_LANGUAGES.get(language, language)}\n{text}\n```" if text else "")
+        return _Said(fenced(text, _LANGUAGES.get(language, language)) if text else "")
     if kind in ("text", "multimodal_text"):
         return _parts(list_at(content, "parts"), is_user=is_user)
     return _Said()
@@ -274,8 +293,7 @@ def _text_of(message: dict[str, Any], kind: str) -> str:
 
 
 def _named(name: str, document: str) -> str:
-    title = _MARKS.sub(r"\\\1", name)
-    return "\n\n".join(filter(None, (f"**{title}**" if title else "", document)))
+    return "\n\n".join(filter(None, (f"**{one_line(name)}**" if name else "", document)))
 
 
 def _document(content: str, kind: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,7 @@ _ROLES = ("user", "assistant")
 _PROMPT = "llm.prediction.systemPrompt"
 _THINK = "<think>"
 _THOUGHT = "</think>"
+_MADE_AT = re.compile(r"(\d{13})-")  # a step's identifier begins with its time
 
 
 def is_lm_studio(found: dict[str, Any]) -> bool:
@@ -50,20 +52,21 @@ def chat_of(found: dict[str, Any], folder: tuple[str, ...] = ()) -> PortableChat
     messages: list[PortableMessage] = []
     parent: int | None = None
     for slot in list_at(found, "messages"):
-        parent = _add_versions(messages, slot, parent, began)
+        parent = _add_versions(messages, slot, parent, messages[-1].created_at if messages else began)
         if len(messages) > MOST_NODES:
             raise Unreadable(WhyNotRead.TOO_LARGE)
     if not messages:
         raise Unreadable(WhyNotRead.EMPTY)
+    title = name_at(found, "name") or name_at(found, "title")
     last = max(time_at(found, name, unit_s=_MS) for name in ("userLastMessagedAt", "assistantLastMessagedAt"))
     known_by = "".join(each.text for each in (messages[:1] if began else messages))
     words = hashlib.blake2b(known_by.encode(), digest_size=8).hexdigest()
     return PortableChat(
         origin=f"lmstudio:{began}:{words}",
-        title=name_at(found, "name"),
+        title=title,
         messages=tuple(messages),
         shown=parent,
-        renamed=bool(name_at(found, "name")),
+        renamed=bool(title),
         pinned=found.get("pinned") is True,
         created_at=began,
         updated_at=last or began,
@@ -89,13 +92,16 @@ def _system_message(found: dict[str, Any]) -> str:
     return ""
 
 
-def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None, began: float) -> int | None:
-    """Add a message's versions; returns the number of the chosen one, which is the next message's parent."""
+def _add_versions(messages: list[PortableMessage], slot: Any, parent: int | None, after: float) -> int | None:
+    """Add a message's versions; returns the number of the chosen one, which is the next message's parent.
+
+    `after`: the time of one that does not say its own.
+    """
     versions = list_at(slot, "versions") or [slot]
     chosen = number_at(slot, "currentlySelected")
     followed = parent
     for place, version in enumerate(versions):
-        message = _message(version, len(messages) + 1, parent, began)
+        message = _message(version, len(messages) + 1, parent, after)
         if message is not None:
             messages.append(message)
             if place == chosen or followed == parent:
@@ -110,9 +116,10 @@ class _Said:
     thoughts: list[str] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     model: str = ""
+    created_at: float = 0.0
 
 
-def _message(version: Any, number: int, parent: int | None, began: float) -> PortableMessage | None:
+def _message(version: Any, number: int, parent: int | None, after: float) -> PortableMessage | None:
     role = text_at(version, "role")
     said = _Said()
     if role not in _ROLES:
@@ -135,7 +142,7 @@ def _message(version: Any, number: int, parent: int | None, began: float) -> Por
         thinking=content.thinking,
         main_name=said.model if role == "assistant" else "",
         parts=content.parts,
-        created_at=began,
+        created_at=said.created_at or after,
     )
 
 
@@ -154,6 +161,8 @@ def _take(step: Any, said: _Said) -> None:
             said.attachments.append(_file(item))
     made = object_at(step, "genInfo")
     said.model = name_at(made, "indexedModelIdentifier") or name_at(made, "identifier") or said.model
+    if not said.created_at and (at := _MADE_AT.match(text_at(step, "stepIdentifier"))):
+        said.created_at = int(at[1]) * _MS
 
 
 def _called(item: Any) -> Part | None:

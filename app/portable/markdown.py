@@ -13,8 +13,18 @@ from app.markup.fences import fenced
 from app.storage.parts import Attachment, Call, Part, Parts, Result, Summary, Text, Thinking, all_parts, of_kind
 from app.storage.portable import PortableChat, PortableMessage
 
-_BRACKETS = re.compile(r"[\[\]\\]")
-_HTML = re.compile(r"[<>&]")
+_MARKS = re.compile(r"([\\`*_~\[\]<>&])")
+# Code and formulas, which stay as they are but for a fence without an end; then what the app shows otherwise than
+# others: HTML is text, and a line of a paragraph ends where it was ended.
+_OTHERWISE = re.compile(
+    r"^(?P<before>[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
+    r".*?(?P<end>^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|(?<!`)(?P<mark>`+)(?!`)(?:(?!\n[ \t]*(?:\n|```|~~~)).){1,1000}?(?<!`)(?P=mark)(?!`)"
+    r"|\$\$.+?\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$(?!\d)|\\."
+    r"|<(?=[a-z/!?])(?!br\s*/?>|https?:|mailto:)"
+    r"|(?<=\S)[ \t]*\n(?=[ \t]*\S)(?![ \t]*(?:[|#>]|```|~~~|(?:[-*+]|\d{1,9}[.)])[ \t]))",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,7 @@ class MarkdownWords:
 
 def markdown_of(chat: PortableChat, words: MarkdownWords, pictures: Mapping[str, str] | None = None) -> str:
     """`pictures`: their files beside it, by digest."""
-    parts = [f"# {_line(chat.title)}"]
+    parts = [f"# {one_line(chat.title)}"]
     for message in branch(chat):
         parts += _message(message, words, pictures or {})
     return "\n\n".join(parts) + "\n"
@@ -56,7 +66,7 @@ def branch(chat: PortableChat) -> list[PortableMessage]:
 
 def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[str, str]) -> list[str]:
     from_user = message.role == "user"
-    name = words.you if from_user else _line(message.main_name) or words.reply
+    name = words.you if from_user else one_line(message.main_name) or words.reply
     if of_kind(Summary, message.parts):
         name = words.summary
     when = words.when(message.created_at)
@@ -82,9 +92,9 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results
     """A part as Markdown; "" for kinds of a newer version, and for results, which are in their calls' blocks."""
     match part:
         case Text(text):
-            return text.rstrip("\n")
+            return _shown(text.rstrip("\n"))
         case Thinking(text):
-            return "\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in text.split("\n"))])
+            return "\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in _shown(text).split("\n"))])
         case Attachment():
             return _attachment(part, words, pictures.get(part.digest, ""))
         case Call():
@@ -92,15 +102,28 @@ def _part(part: Part, words: MarkdownWords, pictures: Mapping[str, str], results
             inner = [fenced(part.arguments, "json"), *(fenced(each.text) for each in results.get(part.id, ()))]
             return "\n\n".join([f"<details><summary>{words.tool}: {name}</summary>", *inner, "</details>"])
         case Result() if part.id not in results:
-            return f"**{words.result}: {_line(part.name)}**\n\n{fenced(part.text)}"
+            return f"**{words.result}: {one_line(part.name)}**\n\n{fenced(part.text)}"
         case _:
             return ""
 
 
+def _shown(text: str) -> str:
+    """As the app shows it; and no code goes on into what follows."""
+
+    def changed(found: re.Match[str]) -> str:
+        if found["fence"] and not found["end"] and not found["before"].strip():
+            return f"{found[0]}\n{found['before']}{found['fence']}"
+        if found[0] == "<":
+            return "\\<"
+        return found[0] if found[0].strip() else "  \n"
+
+    return _OTHERWISE.sub(changed, text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
 def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
     if file:
-        return f"![{_line(_BRACKETS.sub(' ', attachment.name)) or words.picture}]({quote(file)})"
-    head = f"**{words.attachment}: {_line(attachment.name) or words.pasted}**"
+        return f"![{one_line(attachment.name) or words.picture}]({quote(file)})"
+    head = f"**{words.attachment}: {one_line(attachment.name) or words.pasted}**"
     if not attachment.text:
         return head
     return f"{head}\n\n{fenced(attachment.text)}"
@@ -111,5 +134,6 @@ def _in_html(text: str) -> str:
     return html.escape(" ".join(text.split()))
 
 
-def _line(text: str) -> str:
-    return " ".join(_HTML.sub(lambda found: f"\\{found[0]}", text).split())
+def one_line(text: str) -> str:
+    """A title or a name in Markdown, letter for letter."""
+    return " ".join(_MARKS.sub(r"\\\1", text).split())

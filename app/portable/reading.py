@@ -224,18 +224,22 @@ def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
         if not chosen or len(chosen) > MOST_FILES:
             yield _bad(name, WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
             return
+        folders = [PurePosixPath("/", each.filename).parent for each in chosen]
+        top = os.path.commonpath(folders)
         files = Beside(lambda: _in(archive))
         unpacked = sum(each.file_size for each in chosen)
         packed = sum(each.compress_size for each in chosen)
         if unpacked > MOST_BYTES or (unpacked > _BOMB_BYTES and unpacked > _BOMB_RATIO * max(1, packed)):
             yield _bad(name, WhyNotRead.TOO_LARGE)
             return
-        for member in chosen:
+        for member, folder in zip(chosen, folders, strict=True):
             inner = _shown(PurePosixPath(member.filename).name)
             if member.flag_bits & _ENCRYPTED:
                 yield _bad(inner, WhyNotRead.ENCRYPTED)
             else:
-                yield Source(inner, member.file_size, partial(archive.open, member), beside=files)
+                opened = partial(archive.open, member)
+                parts = tuple(map(_shown, folder.relative_to(top).parts))
+                yield Source(inner, member.file_size, opened, parts, beside=files)
 
 
 def _in(archive: zipfile.ZipFile) -> Iterator[Named]:

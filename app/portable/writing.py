@@ -149,7 +149,7 @@ def write_markdown_folder(
                 file = made / f"{name}{_MARKDOWN}"
                 if pictures:
                     _write_pictures(pictures, made / name)
-                _write(file, markdown_of(chat, words, _named(pictures, name)).encode())
+                _write(file, markdown_of(chat, words, _named(pictures, name)).encode("utf-8", "replace"))
                 progress(count)
             sync_folder(made)
             made.chmod(0o755)
@@ -164,7 +164,7 @@ def _moved(made: Path, path: Path) -> Path:
 def _replacing(path: Path, unfinished: Unfinished) -> Iterator[IO[str]]:
     with unfinished.beside(path) as made:
         made.touch(mode=0o600, exist_ok=False)
-        with made.open("w", encoding="utf-8", newline="\n") as file, locked(made):
+        with made.open("w", encoding="utf-8", errors="replace", newline="\n") as file, locked(made):
             yield file
             file.flush()
             sync_file(file.fileno())

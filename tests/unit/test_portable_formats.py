@@ -74,7 +74,9 @@ def test_a_chat_without_a_title_is_called_by_its_first_words(title: str) -> None
 
 
 def test_calls_and_results_of_an_export_are_steps() -> None:
-    """With several results, results after results, JSON arguments, and what was hidden."""
+    """With several results, results after results, charts, JSON arguments, and what was hidden."""
+    chart = {"message_type": "image", "image_url": "file-service://file-Ab1", "width": 30, "height": 20}
+    drew = {"aggregate_result": {"status": "success", "messages": [chart, {"message_type": "stream"}, None]}}
     quoted = {"content_type": "tether_quote", "title": "Ducks", "text": "Three ducks."}
     ran = {"content_type": "execution_output", "text": "3"}
     found = chat(
@@ -86,7 +88,8 @@ def test_calls_and_results_of_an_export_are_steps() -> None:
             node("r2", "r1", "tool", content=ran),
             node("h", "r2", "tool", "secret", metadata=HIDDEN),
             node("c2", "h", "assistant", content={"content_type": "code", "text": "1+2"}, recipient="python"),
-            node("a", "c2", "assistant", "Three."),
+            node("r3", "c2", "tool", content={"content_type": "execution_output", "text": ""}, metadata=drew),
+            node("a", "r3", "assistant", "Three."),
         )
     )
     (_, reply) = found.messages
@@ -97,6 +100,8 @@ def test_calls_and_results_of_an_export_are_steps() -> None:
         Result("c1", "", "Three ducks.", outside=True),
         Result("c1", "", "3", outside=True),
         Call("c2", "python", '{"input": "1+2"}'),
+        Result("c2", "", "", outside=True),
+        Attachment("", AttachmentKind.PICTURE, "file-Ab1", 0),
     )
     assert all(each.consent == "" for each in of_kind(Call, reply.parts))
 
@@ -188,10 +193,28 @@ def test_marks_of_the_page_become_the_words_that_it_shows() -> None:
     assert found.messages[1].text == "Three. ([Ducks](https://example.org)) In Paris, here."
 
 
+def test_marks_of_sources_become_what_the_file_says_of_these() -> None:
+    """Those of research and of files; what has no source here may be the user's own words."""
+    page, file, none = "【446366422802141†L1-L10】", "【8:0†my_notes.md†L2】", "【812†screenshot】"
+    references = [
+        {"matched_text": page, "alt": None, "title": "\n Ducks ", "url": "https://a.org/b_(c)#:~:text=Three%20ducks"},
+        {"matched_text": file, "alt": None, "name": "my_notes.md", "type": "file"},
+        {"matched_text": none, "alt": None, "type": "hidden"},
+        {"matched_text": mark("filecite", "turn0file1"), "name": "a.pdf", "url": "javascript:3"},
+    ]
+    text = f"Three {page}. Two {file}{none}. One {mark('filecite', 'turn0file1')} 【1†source】 【注意】"
+    asked = node("q", "root", "user", "How many?")
+    found = chat(chatgpt(asked, node("a", "q", "assistant", text, metadata={"content_references": references})))
+    assert found.messages[1].text == (
+        "Three ([Ducks](<https://a.org/b_(c)#:~:text=Three%20ducks>)). Two (my\\_notes.md)."
+        " One (a.pdf) 【1†source】 【注意】"
+    )
+
+
 def test_code_is_code() -> None:
-    content = {"content_type": "code", "language": "python", "text": "print(1)"}
+    content = {"content_type": "code", "language": "python", "text": 'x = """\n```\n"""'}
     found = chat(chatgpt(node("q", "root", "user", "x"), node("a", "q", "assistant", content=content)))
-    assert found.messages[1].text == "```python\nprint(1)\n```"
+    assert found.messages[1].text == '````python\nx = """\n```\n"""\n````'
 
 
 def canvas(key: str, parent: str, recipient: str, said: Any, *, as_text: bool = False) -> dict[str, Any]:
@@ -288,7 +311,10 @@ def test_versions_of_lm_studio_are_branches() -> None:
     found = chat(
         lm_studio(
             slot(said("How many ducks?"), said("How many?"), selected=1),
-            slot(replied(step("Count.", **thinks), step("Three.", **made)), replied(step("Four.")), selected=0),
+            slot(
+                replied(step("Count.", stepIdentifier="1718900060000-0.4", **thinks), step("Three.", **made)),
+                replied(step("Four.", stepIdentifier="1718900120000-0.02")),
+            ),
             slot(said("Sure?")),
             slot(replied({"type": "debugInfoBlock"}, step("<think>hm</think>Yes."))),
         )
@@ -305,6 +331,7 @@ def test_versions_of_lm_studio_are_branches() -> None:
     assert [found.messages[at].thinking for at in (2, 5)] == ["Count.", "hm"]
     assert [found.messages[at].main_name for at in (2, 3)] == ["lmstudio-community/Qwen3", "qwen3-8b"]
     assert found.created_at == 1_718_900_000.0
+    assert [each.created_at - found.created_at for each in found.messages] == [0, 0, 60, 120, 120, 120]
 
 
 def test_files_of_lm_studio_are_noted_and_old_chats_read() -> None:
@@ -313,7 +340,7 @@ def test_files_of_lm_studio_are_noted_and_old_chats_read() -> None:
     assert [each.name for each in chat(lm_studio(slot(message))).messages[0].attachments] == ["duck.png"]
     old = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
     assert shape(chat(old)) == [(1, None, "user", "Hi"), (2, 1, "assistant", "Hello")]
-    assert chat(old).title == "Hi"
+    assert (chat(old).title, chat(old | {"title": "Ducks"}).title) == ("Hi", "Ducks")
 
 
 def test_the_same_chat_has_the_same_origin_when_it_was_renamed() -> None:

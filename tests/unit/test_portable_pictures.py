@@ -246,4 +246,4 @@ def test_the_name_of_a_picture_is_no_html_in_markdown(tmp_path: Path) -> None:
     (message,) = chat.messages
     named = replace(message, parts=(replace(message.attachments[0], name="\\<img src=x>](y"),))
     write_markdown(replace(chat, messages=(named,)), WORDS, tmp_path / "Sea.md", Unfinished(tmp_path), pictures.get)
-    assert "![\\<img src=x\\> (y](Sea/1.png)" in (tmp_path / "Sea.md").read_text(encoding="utf-8")
+    assert "![\\\\\\<img src=x\\>\\](y](Sea/1.png)" in (tmp_path / "Sea.md").read_text(encoding="utf-8")

@@ -162,14 +162,16 @@ def test_too_many_pictures_are_left_out_of_their_chat(tmp_path: Path, monkeypatc
         assert not found.problems
 
 
-def test_a_folder_is_read_with_its_folders(tmp_path: Path) -> None:
+def test_a_folder_is_read_with_its_folders_also_packed(tmp_path: Path) -> None:
     top = tmp_path / "conversations"
     for number, name in enumerate(["1.conversation.json", "Work/2.conversation.json", "Work/Ducks/3.json"]):
         written(top, name, json.dumps(lm_studio(slot(said(str(number))))))
     (top / "link.json").symlink_to(top / "1.conversation.json")
     (top / "around").symlink_to(top)
-    found = find(tmp_path, top)
-    assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
+    packed = {f"export/{path.relative_to(tmp_path)}": path.read_bytes() for path in sorted(top.rglob("[1-3]*.json"))}
+    for place in (top, archive(tmp_path, dict(packed))):
+        found = find(tmp_path, place)
+        assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
 
 
 def test_a_folder_is_called_as_it_is_typed_whatever_the_disk_makes_of_it(tmp_path: Path) -> None:

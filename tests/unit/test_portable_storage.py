@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from app.portable import own
 from app.portable.json_stream import JsonReader, loads
@@ -380,9 +381,34 @@ def test_markdown_has_the_branch_on_screen() -> None:
     assert markdown_of(CHAT, WORDS) == (
         "# Ducks \\& \\<b\\>geese\\</b\\>\n\n"
         "## You\n\n**Attachment: a.md**\n\n````\n```\nx\n```\n````\n\nHow many?\n\n"
-        "## Qwen3\n\n> *Thinking*\n>\n> I count.\n> Slowly.\n\nThree.\n\n*fast*\n\n"
+        "## Qwen3\n\n> *Thinking*\n>\n> I count.  \n> Slowly.\n\nThree.\n\n*fast*\n\n"
         "## You\n\nSure?\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("```py\nx < y", '<pre><code class="language-py">x &lt; y\n</code></pre>'),
+        ("- a\n  ~~~\n  <b>", "<ul>\n<li>a<pre><code>&lt;b&gt;\n</code></pre>\n</li>\n</ul>"),
+        ("> ```\n> <b>", "<blockquote>\n<pre><code>&lt;b&gt;\n</code></pre>\n</blockquote>"),
+        ("Roses\n*are* \nred:\n- a\n- b", "<p>Roses<br />\n<em>are</em><br />\nred:</p>\n<ul>\n<li>a</li>\n<li>b</li>"),
+        ("```\r\na\r\nb\r\n```\r\nc\n\n\nd\\\ne", "<pre><code>a\nb\n</code></pre>\n<p>c</p>\n<p>d<br />\ne</p>"),
+        ("a ````b\n````\n<b>", "<p>a ````b</p>\n<pre><code>&lt;b&gt;\n</code></pre>"),
+        ("<!-- $5 vector<int> $6", "<p>&lt;!-- $5 vector&lt;int&gt; $6</p>"),
+        ("`<b>` \\<b> $x<b$ <br> <https://a.b>", '<a href="https://a.b">https://a.b</a>'),
+    ],
+)
+def test_another_program_shows_of_an_exported_message_what_the_app_shows_and_those_after_it(
+    said: str, shown: str
+) -> None:
+    asked = say(1, None, said, parts=(Attachment("[__init__](x).py", AttachmentKind.NOTE, "", 0),))
+    chat = replace(CHAT, title="`__init__`", messages=(asked, say(2, 1, "Three.", "assistant")), shown=2)
+    html = MarkdownIt("commonmark").render(markdown_of(chat, WORDS))
+    assert shown in html
+    assert "<h1>`__init__`</h1>" in html
+    assert "<strong>Attachment: [__init__](x).py</strong>" in html
+    assert html.endswith("<h2>Reply</h2>\n<p>Three.</p>\n")
 
 
 def no_bytes(_digest: str) -> None:
@@ -430,6 +456,7 @@ def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path
         ("messages", "error", '{"a": ' * 500 + "1" + "}" * 500),
         ("messages", "thinking_s", float("inf")),
         ("chats", "options", '{"temperature": -1e999}'),
+        ("messages", "parts", '[{"kind": "result", "id": "1", "name": "a", "text": "half a duck \\ud83e"}]'),
         ("chats", "created_at", float("-inf")),
         ("notes", "value", "9 lives"),
     ],
@@ -442,6 +469,8 @@ def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str
         stores.database.execute(f"UPDATE {table} SET {column} = ?", (value,))
         found = portable.chats(stores.database, [number], "me")
         assert write_json(found, target, Unfinished(tmp_path), Stop(), lambda _done: None) == 1
+        found = portable.chats(stores.database, [number], "me")
+        write_markdown_folder(found, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), print, no_bytes)
     (chat,) = json.loads(target.read_text())["chats"]
     assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 
