@@ -83,6 +83,8 @@ class PrefixDisk:
 
         A chat so large that it would evict all others, and then its own beginning, is not written.
         """
+        self._model_folder(sequence.model.identity)
+        self._evict()  # first, as the disk may be full by now
         missing = self._missing(sequence)
         if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return

@@ -47,15 +47,21 @@ def test_a_chat_of_many_turns_is_one_conversation(model: LoadedModel, tmp_path: 
 def test_no_more_is_kept_than_a_share_of_what_the_disk_has_free(
     dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(dense, PrefixDisk(tmp_path), small_chat(0))
+    """Also where others have filled it since, so that nothing more can be written."""
+    disk = PrefixDisk(tmp_path)
+    write(dense, disk, small_chat(0))
     one = sum(path.stat().st_size for path in files(tmp_path))
-    usage = shutil.disk_usage(tmp_path)._replace(free=22 * one)
-    monkeypatch.setattr("engine.prefix.disk.shutil.disk_usage", lambda folder: usage)
+    usage = shutil.disk_usage(tmp_path)
+    free = 22 * one
+    monkeypatch.setattr("engine.prefix.disk.shutil.disk_usage", lambda folder: usage._replace(free=free))
     for number in range(1, 8):
-        write(dense, PrefixDisk(tmp_path), small_chat(number))
+        write(dense, disk, small_chat(number))
 
     assert one < sum(path.stat().st_size for path in files(tmp_path)) <= 2.5 * one
     assert cached(dense, tmp_path, small_chat(7)) > 0
+    free = 0
+    write(dense, disk, small_chat(8))
+    assert files(tmp_path) == []
 
 
 def test_the_newest_stays_where_the_clock_was_set_back(
