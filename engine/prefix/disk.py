@@ -166,7 +166,7 @@ class PrefixDisk:
 
     def _matching(self, sequence: Sequence, upto: int) -> list[Part]:
         """Its owner's segments that begin like its first `upto` tokens, by start, each with its common prefix."""
-        tokens = sequence.tokens[:upto]
+        tokens = tuple(sequence.tokens[:upto])  # as they are in segments, else they are compared one by one
         near = [segment for segment in self._segments(sequence.model.identity).values() if segment.start < upto]
         digests = _digests(tokens, {segment.start for segment in near}, sequence.owner)
         same = [segment for segment in near if segment.before == digests[segment.start]]
