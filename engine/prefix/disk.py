@@ -30,7 +30,7 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Segment, read_index, read_segment, write_segment
 
 DEFAULT_LIMIT_BYTES = 8 << 30
-# Least recently used conversations above this number are deleted: branches that the user left are never used again.
+# Least recently used conversations above this number are deleted: most are never used again.
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
@@ -219,7 +219,7 @@ class PrefixDisk:
         programs', half of the limits is left to the others.
         """
         found = self._files()
-        self._latest_use = max([self._latest_use, *_uses(found)])
+        self._latest_use = max([self._latest_use, *_uses(found).values()])
         limit = self._limit(found)
         named = {path: stat for path, stat in found.items() if _conversation(path)}
         programs = {path: stat for path, stat in found.items() if path not in named}
@@ -269,21 +269,30 @@ def _bytes(found: Mapping[Path, os.stat_result]) -> int:
     return sum(stat.st_size for stat in found.values())
 
 
-def _uses(found: Mapping[Path, os.stat_result]) -> list[float]:
-    """When each conversation was used last, the latest first."""
-    return sorted({stat.st_mtime for stat in found.values()}, reverse=True)
+def _uses(found: Mapping[Path, os.stat_result]) -> dict[str, float]:
+    """When each conversation was used last."""
+    uses: dict[str, float] = {}
+    for path, stat in found.items():
+        key = _key(path, stat)
+        uses[key] = max(stat.st_mtime, uses.get(key, 0.0))
+    return uses
+
+
+def _key(path: Path, stat: os.stat_result) -> str:
+    """Of the conversation; without a name it is what was used at one time."""
+    return _conversation(path) or str(stat.st_mtime_ns)
 
 
 def _evict_from(found: dict[Path, os.stat_result], limit: float, conversations: int) -> None:
     """Delete above the limits, least recently used first; of one conversation its end first."""
-    spared = _uses(found)[:conversations]
+    uses = _uses(found)
+    spared = set(sorted(uses, key=lambda key: uses[key], reverse=True)[:conversations])
     left = _bytes(found)
     for path, stat in sorted(found.items(), key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
-        if left <= limit and stat.st_mtime in spared:
-            return
-        path.unlink(missing_ok=True)
-        left -= stat.st_size
-        del found[path]
+        if left > limit or _key(path, stat) not in spared:
+            path.unlink(missing_ok=True)
+            left -= stat.st_size
+            del found[path]
 
 
 def _digests(tokens: Tokens[int], ends: set[int], owner: str) -> dict[int, str]:

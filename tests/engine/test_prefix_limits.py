@@ -33,14 +33,21 @@ def test_no_more_conversations_are_kept_than_anybody_goes_back_to(dense: LoadedM
     assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(4, 10)] == [False] * 2 + [True] * 4
 
 
-def test_a_chat_of_many_turns_is_one_conversation(model: LoadedModel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("thoughts", [(), (5, 5, 6, 6)])
+def test_a_chat_of_many_turns_is_one_conversation(
+    model: LoadedModel, tmp_path: Path, thoughts: tuple[int, ...]
+) -> None:
+    """Also where each turn leaves thoughts behind that the next prompt lacks."""
     disk = PrefixDisk(tmp_path, conversations=2)
-    write(model, disk, small_chat(1))
-    for end in range(20, 160, 20):
-        write(model, disk, CHAT[:end], end - 10)
+    turns = [(*CHAT[:end], *thoughts) for end in range(20, 160, 20)]
+    for tokens in (small_chat(1), *turns):
+        sequence = read(model, tokens, len(tokens) - (len(thoughts) or 10))
+        sequence.conversation = "chat" if tokens in turns else "other"
+        for _ in disk.write(sequence):
+            pass
 
     assert len(files(tmp_path)) > 7
-    assert cached(model, tmp_path, CHAT[:140]) == 139
+    assert cached(model, tmp_path, (*CHAT[:140], 9)) >= 139
     assert cached(model, tmp_path, small_chat(1)) > 0
 
 
