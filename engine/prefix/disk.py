@@ -84,9 +84,9 @@ class PrefixDisk:
         A chat so large that it would evict all others, and then its own beginning, is not written.
         """
         self._model_folder(sequence.model.identity)
-        self._evict()  # first, as the disk may be full by now
+        limit = self._evict()  # first, as the disk may be full by now
         missing = self._missing(sequence)
-        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
+        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > limit:
             return
         for start, end in missing:
             yield from self._write(sequence, start, end)
@@ -214,18 +214,20 @@ class PrefixDisk:
             with suppress(FileNotFoundError):  # another process may evict, too
                 os.utime(segment.path, (self._latest_use, self._latest_use))
 
-    def _evict(self) -> None:
-        """Delete above the limits. However many requests without a conversation's name there are, which are other
-        programs', half of the limits is left to the others.
+    def _evict(self) -> float:
+        """Delete above the limits, and return that in bytes. However many requests without a conversation's name there
+        are, which are other programs', half of the limits is left to the others.
         """
         found = self._files()
         self._latest_use = max([self._latest_use, *_uses(found).values()])
-        limit = self._limit(found)
+        free = shutil.disk_usage(self._folder).free
+        limit = min(self._limit_bytes, _SHARE_OF_FREE * (_bytes(found) + free))
         named = {path: stat for path, stat in found.items() if _conversation(path)}
         programs = {path: stat for path, stat in found.items() if path not in named}
         most = self._conversations
         _evict_from(programs, max(limit / 2, limit - _bytes(named)), max(most // 2, most - len(_uses(named))))
         _evict_from(named, limit - _bytes(programs), most - len(_uses(programs)))
+        return limit
 
     def _files(self) -> dict[Path, os.stat_result]:
         found = {}
@@ -233,10 +235,6 @@ class PrefixDisk:
             with suppress(FileNotFoundError):  # another process may evict, too
                 found[path] = path.stat()
         return found
-
-    def _limit(self, found: Mapping[Path, os.stat_result]) -> float:
-        free = shutil.disk_usage(self._folder).free
-        return min(self._limit_bytes, _SHARE_OF_FREE * (_bytes(found) + free))
 
     def _remove_leftovers(self) -> None:
         """Delete folders of other versions, and partial files of processes that have ended."""
