@@ -80,14 +80,22 @@ def rows_between(caches: CacheSet, start: int, end: int) -> Rows:
 
 
 def append_rows(caches: CacheSet, segments: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
-    """Append segments of rows, up to position `end`, cache by cache; empties the lists, to save memory."""
+    """Append segments of rows, up to position `end`, cache by cache; empties the lists, to save memory.
+
+    Raises ValueError for rows of other caches, or of another number of tokens.
+    """
     require(caches.width == 0, "a step is open")
     require(caches.others is None, "other ranks have rows, too")
     require(checkpoint is not None or not needs_checkpoints(caches), f"nothing restores the state at {end}")
-    for index, leaf in enumerate(_with_rows(caches)):
+    with_rows = _with_rows(caches)
+    if any(len(segment) != len(with_rows) for segment in segments):
+        raise ValueError(f"rows of {[len(segment) for segment in segments]} caches, here are {len(with_rows)}")
+    for index, leaf in enumerate(with_rows):
         held = [array[..., : caches.position, :] for array in _arrays(leaf)] if caches.position else []
         columns = [*([held] if held else []), *(segment[index] for segment in segments)]
         joined = [mx.concatenate([*parts, _spare(parts[-1])], axis=-2) for parts in zip(*columns, strict=True)]
+        if any(rows.shape[-2] != end + _SPARE_ROWS for rows in joined):
+            raise ValueError(f"not all of {end} rows")
         mx.eval(joined)
         if joined:
             _put(leaf, joined, end)

@@ -30,7 +30,7 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Segment, read_index, read_segment, write_segment
 
 DEFAULT_LIMIT_BYTES = 8 << 30
-# Least recently used conversations above this number are deleted: branches that the user left are never used again.
+# Least recently used conversations above this number are deleted: most are never used again.
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
@@ -83,8 +83,10 @@ class PrefixDisk:
 
         A chat so large that it would evict all others, and then its own beginning, is not written.
         """
+        self._model_folder(sequence.model.identity)
+        limit = self._evict()  # first, as the disk may be full by now
         missing = self._missing(sequence)
-        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
+        if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > limit:
             return
         for start, end in missing:
             yield from self._write(sequence, start, end)
@@ -164,7 +166,7 @@ class PrefixDisk:
 
     def _matching(self, sequence: Sequence, upto: int) -> list[Part]:
         """Its owner's segments that begin like its first `upto` tokens, by start, each with its common prefix."""
-        tokens = sequence.tokens[:upto]
+        tokens = tuple(sequence.tokens[:upto])  # as they are in segments, else they are compared one by one
         near = [segment for segment in self._segments(sequence.model.identity).values() if segment.start < upto]
         digests = _digests(tokens, {segment.start for segment in near}, sequence.owner)
         same = [segment for segment in near if segment.before == digests[segment.start]]
@@ -212,18 +214,20 @@ class PrefixDisk:
             with suppress(FileNotFoundError):  # another process may evict, too
                 os.utime(segment.path, (self._latest_use, self._latest_use))
 
-    def _evict(self) -> None:
-        """Delete above the limits. However many requests without a conversation's name there are, which are other
-        programs', half of the limits is left to the others.
+    def _evict(self) -> float:
+        """Delete above the limits, and return that in bytes. However many requests without a conversation's name there
+        are, which are other programs', half of the limits is left to the others.
         """
         found = self._files()
-        self._latest_use = max([self._latest_use, *_uses(found)])
-        limit = self._limit(found)
+        self._latest_use = max([self._latest_use, *_uses(found).values()])
+        free = shutil.disk_usage(self._folder).free
+        limit = min(self._limit_bytes, _SHARE_OF_FREE * (_bytes(found) + free))
         named = {path: stat for path, stat in found.items() if _conversation(path)}
         programs = {path: stat for path, stat in found.items() if path not in named}
         most = self._conversations
         _evict_from(programs, max(limit / 2, limit - _bytes(named)), max(most // 2, most - len(_uses(named))))
         _evict_from(named, limit - _bytes(programs), most - len(_uses(programs)))
+        return limit
 
     def _files(self) -> dict[Path, os.stat_result]:
         found = {}
@@ -231,10 +235,6 @@ class PrefixDisk:
             with suppress(FileNotFoundError):  # another process may evict, too
                 found[path] = path.stat()
         return found
-
-    def _limit(self, found: Mapping[Path, os.stat_result]) -> float:
-        free = shutil.disk_usage(self._folder).free
-        return min(self._limit_bytes, _SHARE_OF_FREE * (_bytes(found) + free))
 
     def _remove_leftovers(self) -> None:
         """Delete folders of other versions, and partial files of processes that have ended."""
@@ -267,21 +267,30 @@ def _bytes(found: Mapping[Path, os.stat_result]) -> int:
     return sum(stat.st_size for stat in found.values())
 
 
-def _uses(found: Mapping[Path, os.stat_result]) -> list[float]:
-    """When each conversation was used last, the latest first."""
-    return sorted({stat.st_mtime for stat in found.values()}, reverse=True)
+def _uses(found: Mapping[Path, os.stat_result]) -> dict[str, float]:
+    """When each conversation was used last."""
+    uses: dict[str, float] = {}
+    for path, stat in found.items():
+        key = _key(path, stat)
+        uses[key] = max(stat.st_mtime, uses.get(key, 0.0))
+    return uses
+
+
+def _key(path: Path, stat: os.stat_result) -> str:
+    """Of the conversation; without a name it is what was used at one time."""
+    return _conversation(path) or str(stat.st_mtime_ns)
 
 
 def _evict_from(found: dict[Path, os.stat_result], limit: float, conversations: int) -> None:
     """Delete above the limits, least recently used first; of one conversation its end first."""
-    spared = _uses(found)[:conversations]
+    uses = _uses(found)
+    spared = set(sorted(uses, key=lambda key: uses[key], reverse=True)[:conversations])
     left = _bytes(found)
     for path, stat in sorted(found.items(), key=lambda pair: (pair[1].st_mtime, -_start(pair[0]))):
-        if left <= limit and stat.st_mtime in spared:
-            return
-        path.unlink(missing_ok=True)
-        left -= stat.st_size
-        del found[path]
+        if left > limit or _key(path, stat) not in spared:
+            path.unlink(missing_ok=True)
+            left -= stat.st_size
+            del found[path]
 
 
 def _digests(tokens: Tokens[int], ends: set[int], owner: str) -> dict[int, str]:

@@ -21,7 +21,7 @@ import mlx.core as mx
 
 from engine.api.files import open_plain
 from engine.caches.checkpoints import Checkpoint, Rows
-from engine.models.model_files import HEADER_LIMIT_BYTES, FileError, parse_object, read_header
+from engine.models.model_files import FileError, read_header
 
 SUFFIX = ".safetensors"
 PART_SUFFIX = ".part"
@@ -93,14 +93,14 @@ def read_index(path: Path) -> Segment:
     """The index of a file; FileError when it is visibly damaged, or not one of ours."""
     read_header(path)
     try:
-        metadata = _metadata(path)
+        _, metadata = _load(path)
         tokens = tuple(map(int, metadata["tokens"].split()))
         has_checkpoint = json.loads(metadata["checkpoint"]) is not None
         start = int(metadata["start"])
         if start < 0 or not tokens or int(metadata["caches"]) not in range(_MOST_CACHES):
             raise ValueError("numbers without measure")
         return Segment(path, start, metadata["before"], tokens, has_checkpoint, metadata["model"])
-    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, RuntimeError) as error:
         raise _unreadable(path, error) from error
 
 
@@ -108,11 +108,10 @@ def read_segment(path: Path) -> tuple[Rows, Checkpoint | None]:
     """Its rows and its checkpoint, not evaluated; FileError unless the checksum matches."""
     try:
         _verify(path)
-        metadata = _metadata(path)
-        tensors: Any = mx.load(str(path), format="safetensors")
+        tensors, metadata = _load(path)
         rows = [_rows_of(cache, tensors) for cache in range(min(int(metadata["caches"]), _MOST_CACHES))]
         return rows, _unnamed(json.loads(metadata["checkpoint"]), tensors)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, struct.error) as error:
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise _unreadable(path, error) from error
 
 
@@ -162,11 +161,9 @@ def _bytes(array: mx.array) -> memoryview:
     return memoryview(flat)  # type: ignore[arg-type]
 
 
-def _metadata(path: Path) -> dict[str, str]:
-    with open_plain(path) as file:
-        length = min(struct.unpack("<Q", file.read(8))[0], HEADER_LIMIT_BYTES)
-        metadata: Any = parse_object(file.read(length), path.name)["__metadata__"]
-    return dict(metadata)
+def _load(path: Path) -> tuple[dict[str, mx.array], dict[str, str]]:
+    """Its tensors, not evaluated, and its metadata."""
+    return mx.load(str(path), return_metadata=True)  # type: ignore[return-value]
 
 
 def _verify(path: Path) -> None:

@@ -151,15 +151,25 @@ def test_of_a_stretch_where_two_chats_part_only_the_rows_before_that_are_taken(
     assert all(mx.allclose(one, other) for one, other in zip(arrays_in(there), arrays_in(here), strict=True))
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda rows: [[array[..., :3] for array in arrays] for arrays in rows],
+        lambda rows: [[array[..., :-5, :] for array in arrays] for arrays in rows],
+        lambda rows: [rows[1], *rows],
+    ],
+    ids=["narrower", "fewer rows", "one cache more"],
+)
 @pytest.mark.expect_log("dropping a kept cache", "a kept cache does not fit")
-def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel, tmp_path: Path) -> None:
+def test_a_kept_cache_of_another_shape_costs_nothing_but_time(
+    dense: LoadedModel, tmp_path: Path, changed: Callable[[Rows], Rows]
+) -> None:
     """Whole in itself, of this model by its name, and yet of no use: as after an update that forgot to say so."""
     for end in (150, 300):
         write(dense, PrefixDisk(tmp_path), CHAT[:end], 0)
     beginning, rest = files(tmp_path)
     rows, checkpoint = read_segment(rest)
-    cut = [[array[..., :3] for array in arrays] for arrays in rows]
-    for _ in write_segment(read_index(rest), cut, checkpoint):
+    for _ in write_segment(read_index(rest), changed(rows), checkpoint):
         pass
     sequence = PrefixStore(disk=PrefixDisk(tmp_path)).take(dense, list(CHAT))
 

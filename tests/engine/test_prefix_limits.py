@@ -33,29 +33,42 @@ def test_no_more_conversations_are_kept_than_anybody_goes_back_to(dense: LoadedM
     assert [cached(dense, tmp_path, small_chat(number)) > 0 for number in range(4, 10)] == [False] * 2 + [True] * 4
 
 
-def test_a_chat_of_many_turns_is_one_conversation(model: LoadedModel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("thoughts", [(), (5, 5, 6, 6)])
+def test_a_chat_of_many_turns_is_one_conversation(
+    model: LoadedModel, tmp_path: Path, thoughts: tuple[int, ...]
+) -> None:
+    """Also where each turn leaves thoughts behind that the next prompt lacks."""
     disk = PrefixDisk(tmp_path, conversations=2)
-    write(model, disk, small_chat(1))
-    for end in range(20, 160, 20):
-        write(model, disk, CHAT[:end], end - 10)
+    turns = [(*CHAT[:end], *thoughts) for end in range(20, 160, 20)]
+    for tokens in (small_chat(1), *turns):
+        sequence = read(model, tokens, len(tokens) - (len(thoughts) or 10))
+        sequence.conversation = "chat" if tokens in turns else "other"
+        for _ in disk.write(sequence):
+            pass
 
     assert len(files(tmp_path)) > 7
-    assert cached(model, tmp_path, CHAT[:140]) == 139
+    assert cached(model, tmp_path, (*CHAT[:140], 9)) >= 139
     assert cached(model, tmp_path, small_chat(1)) > 0
 
 
 def test_no_more_is_kept_than_a_share_of_what_the_disk_has_free(
     dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(dense, PrefixDisk(tmp_path), small_chat(0))
+    """Also where others have filled it since, so that nothing more can be written."""
+    disk = PrefixDisk(tmp_path)
+    write(dense, disk, small_chat(0))
     one = sum(path.stat().st_size for path in files(tmp_path))
-    usage = shutil.disk_usage(tmp_path)._replace(free=22 * one)
-    monkeypatch.setattr("engine.prefix.disk.shutil.disk_usage", lambda folder: usage)
+    usage = shutil.disk_usage(tmp_path)
+    free = 22 * one
+    monkeypatch.setattr("engine.prefix.disk.shutil.disk_usage", lambda folder: usage._replace(free=free))
     for number in range(1, 8):
-        write(dense, PrefixDisk(tmp_path), small_chat(number))
+        write(dense, disk, small_chat(number))
 
     assert one < sum(path.stat().st_size for path in files(tmp_path)) <= 2.5 * one
     assert cached(dense, tmp_path, small_chat(7)) > 0
+    free = 0
+    write(dense, disk, small_chat(8))
+    assert files(tmp_path) == []
 
 
 def test_the_newest_stays_where_the_clock_was_set_back(
