@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
 from app.storage import Database
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import open_app
 from tests.helpers.faulty_disk import EVERYTHING, Fault, dies, failing, is_possible
 from tests.helpers.samples import drilled
 
@@ -112,8 +112,7 @@ def test_calls_fail_while_the_app_ends(tmp_path: Path, qtbot: QtBot, persistent:
     """
     for at in range(first, _MOST, step):
         profile = tmp_path / str(at)
-        with AppHarness(profile, put_settings=_BEFORE) as harness:
-            harness.open(qtbot)
+        with open_app(profile, qtbot, put_settings=_BEFORE) as harness:
             harness.ask(qtbot, "Question")
             QTest.keyClicks(harness.window.composer.edit, "half a thought")
             harness.application.settings.system_prompt = _AFTER
