@@ -61,11 +61,6 @@ def send(harness: AppHarness, text: str) -> None:
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
 
 
-def wait_for_refusal(harness: AppHarness, qtbot: QtBot) -> None:
-    """Other things are told in the same place, and do not offer to try again."""
-    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
-
-
 def try_again(harness: AppHarness) -> None:
     QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
 
