@@ -39,36 +39,24 @@ def _is_within(module: str, forbidden: list[str]) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in forbidden)
 
 
-def test_only_plain_text_becomes_a_tooltip() -> None:
-    """Qt reads as rich text what looks like it. The tray's tooltip is the system's, which knows no tags."""
-    files = [name_of(path) for path in python_files("app") if ".setToolTip(" in path.read_text(encoding="utf-8")]
-    assert files == ["app/views/shell/desktop.py", "app/views/widgets/tooltips.py"]
+_ONLY_IN = {
+    # Qt reads as rich text what looks like it. The tray's tooltip is the system's, which knows no tags.
+    r"\.setToolTip\(": ["app/views/shell/desktop.py", "app/views/widgets/tooltips.py"],
+    # In anybody else's words than our own, "[*]" is a place for Qt.
+    r"\.setWindowTitle\((?!self\.tr\(|\")": ["app/views/widgets/plain_words.py"],
+    # It leaves out what a terminal would act on. A field's own words go through Qt.
+    r"\.clipboard\(\)\.set": ["app/views/widgets/clipboard.py"],
+    # A painter that stays open on its widget is a segmentation fault some paints later; `with` ends it.
+    r"(?<!with )\bQ(?:Style)?Painter\((?!\))": [],
+    # It leaves out what a Mac says of its arrow keys.
+    r"\.modifiers\(\)": ["app/views/widgets/held_keys.py"],
+}
 
 
-def test_only_our_own_words_become_a_title_as_they_are() -> None:
-    """In anybody else's, "[*]" is a place for Qt."""
-    others = re.compile(r"\.setWindowTitle\((?!self\.tr\(|\")")
-    files = [name_of(path) for path in python_files("app") if others.search(path.read_text(encoding="utf-8"))]
-    assert files == ["app/views/widgets/plain_words.py"]
-
-
-def test_words_go_to_the_clipboard_by_one_way() -> None:
-    """Which leaves out what a terminal would act on. A field's own words go through Qt."""
-    files = [name_of(path) for path in python_files("app") if ".clipboard().set" in path.read_text(encoding="utf-8")]
-    assert files == ["app/views/widgets/clipboard.py"]
-
-
-def test_every_painter_ends_whatever_is_raised() -> None:
-    """One that stays open on its widget is a segmentation fault some paints later; `with` ends it."""
-    opened = re.compile(r"(?<!with )\bQ(?:Style)?Painter\((?!\))")
-    files = [name_of(path) for path in python_files("app") if opened.search(path.read_text(encoding="utf-8"))]
-    assert files == []
-
-
-def test_keys_that_are_held_are_read_at_one_place() -> None:
-    """Which leaves out what a Mac says of its arrow keys."""
-    files = [name_of(path) for path in python_files("app") if ".modifiers()" in path.read_text(encoding="utf-8")]
-    assert files == ["app/views/widgets/held_keys.py"]
+@pytest.mark.parametrize("call", _ONLY_IN)
+def test_what_needs_care_is_done_at_one_place(call: str) -> None:
+    files = [name_of(path) for path in python_files("app") if re.search(call, path.read_text(encoding="utf-8"))]
+    assert files == _ONLY_IN[call]
 
 
 def test_tests_wait_until_the_interface_is_still() -> None:

@@ -28,6 +28,7 @@ from tests.bench.setup import BenchSetup
 from tests.helpers.loading import at_once, load_model
 
 GB = 10**9
+CONNECTED_S = 60.0
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)  # of forwards, in tokens
 
 
@@ -55,15 +56,15 @@ def late(source: socket.socket, sink: socket.socket, delay_s: float) -> None:
         pieces.put((time.monotonic() + delay_s, data))
 
 
-def line(port: int, delay_s: float) -> socket.socket:
-    """Listens for connections to `port` over a line with this delay each way."""
-    listening = socket.create_server(("127.0.0.1", 0))
+def line(port: int, delay_s: float, host: str = "127.0.0.1") -> socket.socket:
+    """Listens for connections to `port` over a line with this delay each way; what listens there may come later."""
+    listening = socket.create_server((host, 0))
 
     def accept() -> None:
         with suppress(OSError):
             while True:
                 near = listening.accept()[0]
-                far = socket.create_connection(("127.0.0.1", port))
+                far = _connected(host, port)
                 for ends in ((near, far), (far, near)):
                     for end in ends:
                         end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -71,6 +72,17 @@ def line(port: int, delay_s: float) -> socket.socket:
 
     threading.Thread(target=accept, daemon=True).start()
     return listening
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    until = time.monotonic() + CONNECTED_S
+    while True:
+        try:
+            return socket.create_connection((host, port))
+        except ConnectionRefusedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 @contextmanager
@@ -87,7 +99,7 @@ def over_two(main: Path, delay_s: float) -> Iterator[RankPlan]:
 
 def _spec_gain(delay_s: float, setup: BenchSetup, runs: int) -> Row:
     """What the draft brings over two machines, beside what it brings on one."""
-    off, auto = (partial(_rate, setup, each) for each in (Speculation.off(), Speculation.auto()))
+    off, auto = (partial(rate, setup, each) for each in (Speculation.off(), Speculation.auto()))
     gains: list[tuple[float, float]] = []
     with over_two(setup.main, delay_s) as plan:
         over = Ours(setup.main, setup.draft, plan=plan)
@@ -136,7 +148,7 @@ def _forward_s(model: LoadedModel, width: int) -> float:
     return time.perf_counter() - began
 
 
-def _rate(setup: BenchSetup, speculation: Speculation, engine: Ours) -> float:
+def rate(setup: BenchSetup, speculation: Speculation, engine: Ours) -> float:
     return total_rate([engine.run(prompt, LENGTH, speculation) for prompt in setup.guide[:3]])
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import mlx.core as mx
 from mlx.utils import tree_flatten, tree_map_with_path
 
+from tests.helpers.tiny_models import rewrite
+
 HIDDEN, INTERMEDIATE, HEADS, LAYERS = 768, 3072, 12, 12
 
 Weights = dict[str, mx.array]
@@ -121,13 +123,9 @@ def endless(source: Path, folder: Path) -> Path:
     weights["lm_head.weight"] = mx.where(is_end, head[padding], head)
     _save(source, folder, config | {"eos_token_id": padding, "tie_word_embeddings": False}, weights)
     about = json.loads((source / "tokenizer_config.json").read_text())
-    _change(folder / "generation_config.json", eos_token_id=padding)
-    _change(folder / "tokenizer_config.json", eos_token=about["pad_token"])
+    rewrite(folder / "generation_config.json", eos_token_id=padding)
+    rewrite(folder / "tokenizer_config.json", eos_token=about["pad_token"])
     return folder
-
-
-def _change(file: Path, **values: Any) -> None:
-    file.write_text(json.dumps(json.loads(file.read_text()) | values))
 
 
 def windowed(inflated: Path, folder: Path) -> Path:

@@ -9,8 +9,6 @@ import statistics
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,13 +22,13 @@ from tests.bench.opponents import Ours, interleaved
 from tests.bench.rows import LENGTH, Compared, Measure, Row, total_rate
 from tests.bench.setup import BenchSetup
 from tests.clients.servers import quick_model
+from tests.helpers.ports import free_port, wait_for_answer
 from tests.helpers.served import serving
 
 MLX_LM = (
     "from engine.models.openblas import put_in_front; put_in_front(); from mlx_lm.server import main; main()"  # as ours
 )
 LONG_WORDS = 4200  # sentences of a prompt of 40,000 tokens
-START_S = 120.0
 
 
 def posted(port: int, path: str, body: dict[str, Any]) -> http.client.HTTPResponse:
@@ -131,29 +129,14 @@ def _four(port: int, model: str, groups: Sequence[Sequence[str]], drafted: list[
 
 @contextmanager
 def _mlx_lm(main: Path) -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = int(free.getsockname()[1])
+    port = free_port()
     command = [sys.executable, "-c", MLX_LM, "--model", str(main), "--port", str(port), "--log-level", "ERROR"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            _wait_for(f"http://127.0.0.1:{port}/health")
+            wait_for_answer(f"http://127.0.0.1:{port}/health")
             yield port
         finally:
             process.terminate()
-
-
-def _wait_for(address: str) -> None:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + START_S
-    while True:
-        try:
-            with opener.open(address, timeout=5):
-                return
-        except urllib.error.HTTPError:
-            return
-        except OSError:
-            assert time.monotonic() < deadline, "mlx-lm's server does not answer"
-            time.sleep(0.2)
 
 
 SERVING: tuple[Measure, ...] = (

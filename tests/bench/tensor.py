@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
 import statistics
 import subprocess
 import sys
-import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,15 +24,14 @@ from engine.cluster.operations import Join, LoadPart
 from engine.cluster.rank import Rank
 from engine.machines.messages import Pong
 from engine.machines.wire import Wire
-from tests.bench.machines import late
+from tests.bench.machines import line, rate
 from tests.bench.opponents import Ours, interleaved
-from tests.bench.rows import LENGTH, Measure, Row, total_rate
+from tests.bench.rows import LENGTH, Measure, Row
 from tests.bench.setup import BenchSetup
 
 GB = 10**9
 HOPS = 2  # of a sum in a ring of two
 SUM_S = 0.001
-CONNECTED_S = 60.0
 
 
 def plan(main: Path) -> RankPlan:
@@ -49,43 +45,13 @@ def slow_sums(sum_s: float) -> Iterator[None]:
 
         def links(_plan: RankPlan) -> tuple[str, Any]:
             real = ring_links(2)
-            lines = [opened.enter_context(_line(link, sum_s / HOPS)) for link in real]
+            ends = [link.rpartition(":") for link in real]
+            late = [opened.enter_context(line(int(port), sum_s / HOPS, host)) for host, _, port in ends]
+            lines = ["{}:{}".format(*each.getsockname()) for each in late]
             return RING, lambda place: tuple(link if at == place else lines[at] for at, link in enumerate(real))
 
         with patch.object(loading, "_links", links):
             yield
-
-
-@contextmanager
-def _line(link: str, delay_s: float) -> Iterator[str]:
-    """The address of a line to another one; what listens there may come later."""
-    host, _, port = link.rpartition(":")
-    listening = socket.create_server((host, 0))
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                near = listening.accept()[0]
-                far = _connected(host, int(port))
-                for ends in ((near, far), (far, near)):
-                    for end in ends:
-                        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    threading.Thread(target=late, args=(*ends, delay_s), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    with listening:
-        yield f"{host}:{listening.getsockname()[1]}"
-
-
-def _connected(host: str, port: int) -> socket.socket:
-    until = time.monotonic() + CONNECTED_S
-    while True:
-        try:
-            return socket.create_connection((host, port))
-        except ConnectionRefusedError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.01)
 
 
 def cluster_tensor_spec_gain(setup: BenchSetup, runs: int) -> Row:
@@ -94,16 +60,12 @@ def cluster_tensor_spec_gain(setup: BenchSetup, runs: int) -> Row:
         over = Ours(setup.main, setup.draft, plan=plan(setup.main))
     choice = over.engine.state().choice
     assert choice is not None
-    sides = (partial(_rate, setup, each, over) for each in (Speculation.off(), Speculation.auto()))
+    sides = (partial(rate, setup, each, over) for each in (Speculation.off(), Speculation.auto()))
     rates = list(interleaved(runs, *sides))
     over.engine.close()
     plain, drafted = (statistics.median(each) for each in zip(*rates, strict=True))
     detail = f"{plain:.1f} → {drafted:.1f} tok/s; all sums of a forward {choice.sums_s * 1000:.1f} ms"
     return Row("cluster.tensor.spec_gain", drafted / plain, "ratio", "≥ 1.3", detail, [b / a for a, b in rates])
-
-
-def _rate(setup: BenchSetup, speculation: Speculation, engine: Ours) -> float:
-    return total_rate([engine.run(prompt, LENGTH, speculation) for prompt in setup.guide[:3]])
 
 
 def cluster_tensor_messages(setup: BenchSetup, runs: int) -> Row:

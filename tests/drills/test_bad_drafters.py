@@ -8,12 +8,14 @@ import json
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.helpers.bad_drafters import ASSISTANT, DIALECTS, HEADS
+from tests.helpers.samples import drilled
 from tests.helpers.tiny_drafters import KINDS
 
 MOST_S = 10.0  # of processor time, for a load and a reply
@@ -31,7 +33,15 @@ def attacked(kind: str, folder: Path, share: float) -> list[list[Any]]:
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
-def judge(kind: str, answers: list[list[Any]]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [
+        *drilled(product([*KINDS, *DIALECTS, *HEADS, ASSISTANT], [1])),
+        *product(["a head of mimo", "peagle of speculators"], [0.01]),
+    ],
+)
+def test_no_damage_to_a_drafter_changes_a_text_or_ends_the_process(kind: str, share: float, tmp_path: Path) -> None:
+    answers = attacked(kind, tmp_path, share)
     assert answers
     assert not [answer for answer in answers if answer[3] > MOST_S]
     assert not [answer for answer in answers if answer[5] > MOST_MIB]
@@ -40,14 +50,3 @@ def judge(kind: str, answers: list[list[Any]]) -> None:
     if kind not in (*HEADS, ASSISTANT):  # their configs are read by mlx-lm
         assert not [answer for answer in answers if _OUR_FAULTS.search(answer[2])], "nobody looked at it"
     assert not [answer for answer in answers if not answer[4]], "another text than plain decoding's"
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("kind", [*KINDS, *DIALECTS, *HEADS, ASSISTANT])
-def test_no_damage_to_a_drafter_changes_a_text_or_ends_the_process(kind: str, tmp_path: Path) -> None:
-    judge(kind, attacked(kind, tmp_path, 1))
-
-
-@pytest.mark.parametrize("kind", ["a head of mimo", "peagle of speculators"])
-def test_a_sample_of_them(kind: str, tmp_path: Path) -> None:
-    judge(kind, attacked(kind, tmp_path, 0.01))

@@ -12,6 +12,7 @@ import pytest
 
 from tests.helpers.bad_templates import ENDING_TEMPLATES, REFUSED_TEMPLATES
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
+from tests.helpers.samples import drilled
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_GAP_S = 0.1  # of the GUI thread's processor time; what else could hold it, a call that waits, is forbidden
@@ -19,6 +20,7 @@ MOST_STALL_S = 1.0  # by the clock: a call that keeps every other thread waiting
 MOST_CLOSE_S = 2.0
 MOST_STOP_S = 30.0  # rendering may take two seconds of processor time, on a machine that is shared
 EVERY = sorted([*ENDING_TEMPLATES, *BAD_TOKENIZERS, *SLOW_TOKENIZERS], key=lambda name: name != "loops")
+SAMPLE = ["loops", "slice", "power", "replacements", "a catastrophe"]  # it is closed over the first
 
 
 def tried(folder: Path, names: list[str], with_trial: bool) -> list[list[Any]]:
@@ -28,11 +30,14 @@ def tried(folder: Path, names: list[str], with_trial: bool) -> list[list[Any]]:
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
-def judge(folder: Path, names: list[str], *, with_trial: bool) -> None:
+@pytest.mark.parametrize(
+    ("names", "with_trial"), [*drilled([(EVERY, False), ([*EVERY, *REFUSED_TEMPLATES], True)]), (SAMPLE, False)]
+)
+def test_no_template_or_tokenizer_holds_the_window(tmp_path: Path, names: list[str], with_trial: bool) -> None:
     """What holds the window once and not again was waiting for a busy machine."""
-    held = judged(tried(folder / "first", names, with_trial), names)
+    held = judged(tried(tmp_path / "first", names, with_trial), names)
     if held:
-        assert not judged(tried(folder / "again", held, with_trial), held)
+        assert not judged(tried(tmp_path / "again", held, with_trial), held)
 
 
 def judged(answers: list[list[Any]], names: list[str]) -> list[str]:
@@ -45,20 +50,3 @@ def judged(answers: list[list[Any]], names: list[str]) -> list[str]:
     assert not [answer for answer in of_models if answer[3] > MOST_STOP_S]
     held = [answer[0] for answer in of_models if answer[1] > MOST_GAP_S or answer[2] > MOST_STALL_S]
     return held if closed[3] <= MOST_CLOSE_S else [*held, *(name for name in names[:1] if name not in held)]
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("with_trial", [False, True])
-def test_no_template_or_tokenizer_holds_the_window(tmp_path: Path, with_trial: bool) -> None:
-    judge(tmp_path, [*EVERY, *REFUSED_TEMPLATES] if with_trial else EVERY, with_trial=with_trial)
-
-
-def test_a_sample_of_them(tmp_path: Path) -> None:
-    names = [
-        "loops",
-        "slice",
-        "power",
-        "replacements",
-        "a catastrophe",
-    ]  # it is closed over the first
-    judge(tmp_path, names, with_trial=False)

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from engine import (
     Speculation,
 )
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.samples import drilled
 from tests.helpers.tiny_models import build, noised, qwen3_config, save
 
 _ROUNDS = int(os.environ.get("DRILL_ROUNDS", "60"))
@@ -134,13 +136,9 @@ def refused_by_type(result: ModelReady | ModelFailed) -> None:
     assert isinstance(result, ModelReady) or not isinstance(result.error, InternalError), result
 
 
-@pytest.mark.drill
 @pytest.mark.expect_log("could not load")
-@pytest.mark.parametrize("seed", range(8))
-def test_files_that_change_at_random_change_no_reply(seed: int, client: EngineClient, tmp_path: Path) -> None:
-    assert attacked(client, tmp_path, seed, 5 * _ROUNDS)
-
-
-@pytest.mark.expect_log("could not load")
-def test_some_changes_at_random_change_no_reply(client: EngineClient, tmp_path: Path) -> None:
-    assert attacked(client, tmp_path, 1, _ROUNDS)
+@pytest.mark.parametrize(("seed", "rounds"), [*drilled(product(range(8), [5 * _ROUNDS])), (1, _ROUNDS)])
+def test_files_that_change_at_random_change_no_reply(
+    seed: int, rounds: int, client: EngineClient, tmp_path: Path
+) -> None:
+    assert attacked(client, tmp_path, seed, rounds)

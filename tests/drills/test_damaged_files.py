@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from app.storage import Database, Stores
 from app.storage.copies import copy_if_due
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, wipe
+from tests.helpers.samples import drilled
 
 pytestmark = pytest.mark.expect_log("the database was damaged")
 
@@ -40,25 +42,32 @@ def log() -> Iterator[LogRecorder]:
     logging.getLogger().removeHandler(log)
 
 
-def turn_round(path: Path, masks: tuple[int, ...], step: int) -> None:
+@pytest.mark.parametrize(
+    ("mask", "step"),
+    [*drilled(product([0xFF, *(1 << bit for bit in range(8))], [_STEP])), (0xFF, _SAMPLE), (4, _SAMPLE)],
+)
+def test_bytes_and_bits_turned_round(tmp_path: Path, log: LogRecorder, mask: int, step: int) -> None:
     """A byte costs no words that the copy has; a message with a wrong parent is in another version of the chat."""
+    path = tmp_path / "chats.db"
     texts = fill(path, messages=20, words=80)
     copy_if_due(path)
     whole = path.read_bytes()
-    for mask in masks:
-        for at in range(0, len(whole), step):
-            wipe(path)
-            damaged = bytearray(whole)
-            damaged[at] ^= mask
-            path.write_bytes(damaged)
-            seen = look(path)
-            lost = [text[:12] for text in texts - seen.versions]
-            assert len(lost) <= 1, f"byte {at} by {mask}: {lost}"  # a letter of it that SQLite cannot know is wrong
-            assert len(seen.titles) >= 2, f"byte {at} by {mask}: {seen.titles}"
+    for at in range(0, len(whole), step):
+        wipe(path)
+        damaged = bytearray(whole)
+        damaged[at] ^= mask
+        path.write_bytes(damaged)
+        seen = look(path)
+        lost = [text[:12] for text in texts - seen.versions]
+        assert len(lost) <= 1, f"byte {at} by {mask}: {lost}"  # a letter of it that SQLite cannot know is wrong
+        assert len(seen.titles) >= 2, f"byte {at} by {mask}: {seen.titles}"
+    assert not [line for line in log.heard if SECRET in line]
 
 
-def turn_round_the_log(path: Path, step: int) -> None:
+@pytest.mark.parametrize("step", [*drilled([(17,)]), 4001])
+def test_bytes_of_the_log_turned_round(tmp_path: Path, step: int) -> None:
     """A byte of the log costs the change that it is in and those after it, and nothing before them."""
+    path = tmp_path / "chats.db"
     texts = fill(path)
     database = Database(path)
     stores = Stores(database)
@@ -80,27 +89,6 @@ def turn_round_the_log(path: Path, step: int) -> None:
         assert texts <= seen, f"byte {at} of the log"
         assert found == written[: len(found)], f"byte {at} of the log"
         assert len(found) / len(written) >= at / len(logged) - 0.4, f"byte {at} of the log"
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("mask", [0xFF, *(1 << bit for bit in range(8))])
-def test_every_byte_and_bit_turned_round(tmp_path: Path, log: LogRecorder, mask: int) -> None:
-    turn_round(tmp_path / "chats.db", (mask,), _STEP)
-    assert not [line for line in log.heard if SECRET in line]
-
-
-def test_some_bytes_turned_round(tmp_path: Path, log: LogRecorder) -> None:
-    turn_round(tmp_path / "chats.db", (0xFF, 4), _SAMPLE)
-    assert not [line for line in log.heard if SECRET in line]
-
-
-@pytest.mark.drill
-def test_every_byte_of_the_log_turned_round(tmp_path: Path) -> None:
-    turn_round_the_log(tmp_path / "chats.db", 17)
-
-
-def test_some_bytes_of_the_log_turned_round(tmp_path: Path) -> None:
-    turn_round_the_log(tmp_path / "chats.db", 4001)
 
 
 # A header that forbids writing, one that is lost, a schema, pages of rows.

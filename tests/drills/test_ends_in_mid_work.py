@@ -14,6 +14,7 @@ import pytest
 
 from app.storage import Database
 from app.system.paths import Paths
+from tests.helpers.samples import fair
 from tests.helpers.tiny_models import make_pair
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,8 @@ def loads_qt(process: subprocess.Popen[str]) -> bool:
     return "libQt6" in Path(f"/proc/{process.pid}/maps").read_text()
 
 
-def end_in_mid_work(folder: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", fair([*range(60), 100], 100, rest=pytest.mark.drill))
+def test_the_app_is_ended_at_any_moment(folder: Path, seed: int) -> None:
     dice = random.Random(seed)
     number = dice.choice((signal.SIGINT, signal.SIGTERM))
     acts = dice.choice((0, 1, 1, 2, 5, 10, 20))  # 0: before the window is open
@@ -62,13 +64,3 @@ def end_in_mid_work(folder: Path, seed: int) -> None:
         assert not (paths.data / "running").exists(), at  # the next start does not speak of a crash
         with closing(Database(paths.database)) as database:
             assert database.rescued is None, at
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("seed", range(60))
-def test_the_app_is_ended_at_any_moment(folder: Path, seed: int) -> None:
-    end_in_mid_work(folder, seed)
-
-
-def test_a_sample_of_the_moments(folder: Path) -> None:
-    end_in_mid_work(folder, 100)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ from app.storage.portable import PortableChat, PortableMessage
 from engine import MessageRole, RequestStats
 from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
 from tests.helpers.faulty_disk import EVERYTHING, READS, SYNCS, WRITES, Fault, dies, failing, is_possible
+from tests.helpers.samples import drilled
 
 pytestmark = [
     pytest.mark.skipif(not is_possible(), reason="Python's SQLite is not a shared library here"),
@@ -94,8 +96,21 @@ def put_back(files: dict[Path, bytes], path: Path) -> None:
         file.write_bytes(data)
 
 
-def fail_while_opening(path: Path, calls: frozenset[str], prepare: Prepare, persistent: bool, step: int) -> None:
+@pytest.mark.parametrize(
+    ("calls", "prepare", "persistent", "step"),
+    [
+        *drilled(product([EVERYTHING], [whole, damaged], [False, True], [1])),
+        *product([EVERYTHING], [whole, damaged], [False], [9]),
+        # Of what Python syncs, and of what SQLite maps; SQLite's own syncs are no call that can be replaced.
+        *product([SYNCS], [whole, damaged], [False, True], [1]),
+        (READS, whole, False, 1),  # no read that fails once sets a sound file aside
+    ],
+)
+def test_calls_fail_while_opening(
+    tmp_path: Path, calls: frozenset[str], prepare: Prepare, persistent: bool, step: int
+) -> None:
     """A start that is refused leaves everything as it was; the next one has every message."""
+    path = tmp_path / "chats.db"
     texts = prepare(path)
     files = kept(path)
     for at in range(1, _MOST, step):
@@ -111,7 +126,9 @@ def fail_while_opening(path: Path, calls: frozenset[str], prepare: Prepare, pers
     pytest.fail("it never got through")
 
 
-def die_while_opening(path: Path, step: int) -> None:
+@pytest.mark.parametrize("step", [*drilled([(1,)]), 47])
+def test_the_process_dies_at_calls_of_a_rescue(tmp_path: Path, step: int) -> None:
+    path = tmp_path / "chats.db"
     texts = damaged(path)
     files = kept(path)
     for at in range(1, _MOST, step):
@@ -145,8 +162,13 @@ def _exchange(stores: Stores, text: str, stored: list[str]) -> None:
     stores.database.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
-def fail_while_writing(path: Path, number: int, persistent: bool, step: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "persistent", "step"),
+    [*drilled(product([errno.ENOSPC, errno.EIO], [False, True], [1])), (errno.ENOSPC, True, 7)],
+)
+def test_writes_of_a_session_fail(tmp_path: Path, number: int, persistent: bool, step: int) -> None:
     """What was acknowledged is there, and what was there before."""
+    path = tmp_path / "chats.db"
     texts = fill(path)
     files = kept(path)
     for at in range(1, _MOST, step):
@@ -201,7 +223,12 @@ def what_is_there(path: Path) -> set[str]:
     return {name for name, is_there in found.items() if is_there}
 
 
-def fail_while_changing(path: Path, number: int, persistent: bool, step: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "persistent", "step"),
+    [*drilled(product([errno.ENOSPC, errno.EIO], [False, True], [1])), (errno.EIO, False, 17)],
+)
+def test_writes_fail_while_everything_is_changed(tmp_path: Path, number: int, persistent: bool, step: int) -> None:
+    path = tmp_path / "chats.db"
     texts = fill(path)
     files = kept(path)
     for at in range(1, _MOST, step):
@@ -223,8 +250,11 @@ def _replaced(path: Path) -> set[str]:
         return {row["text"] for row in database.rows("SELECT text FROM messages WHERE id = 2")}
 
 
-def fail_syncs(path: Path, persistent: bool, step: int) -> None:
+@pytest.mark.skipif(not _CAN_TRACE, reason="needs strace")
+@pytest.mark.parametrize(("persistent", "step"), [*drilled([(False, 1), (True, 1)]), (True, 13)])
+def test_syncs_of_a_session_fail(tmp_path: Path, persistent: bool, step: int) -> None:
     """What SQLite has acknowledged is there, whichever of its syncs the system refuses."""
+    path = tmp_path / "chats.db"
     texts = fill(path)
     files, told = kept(path), path.with_name("trace")
     for at in range(1, _MOST, step):
@@ -239,72 +269,6 @@ def fail_syncs(path: Path, persistent: bool, step: int) -> None:
         if "INJECTED" not in told.read_text():
             return
     pytest.fail("it never got through")
-
-
-@pytest.mark.drill
-@pytest.mark.skipif(not _CAN_TRACE, reason="needs strace")
-@pytest.mark.parametrize("persistent", [False, True])
-def test_every_sync_of_a_session_fails(tmp_path: Path, persistent: bool) -> None:
-    fail_syncs(tmp_path / "chats.db", persistent, 1)
-
-
-@pytest.mark.skipif(not _CAN_TRACE, reason="needs strace")
-def test_some_syncs_of_a_session_fail(tmp_path: Path) -> None:
-    fail_syncs(tmp_path / "chats.db", persistent=True, step=13)
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize("prepare", [whole, damaged])
-def test_every_call_fails_while_opening(tmp_path: Path, prepare: Prepare, persistent: bool) -> None:
-    fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent, 1)
-
-
-@pytest.mark.drill
-def test_the_process_dies_at_every_call_of_a_rescue(tmp_path: Path) -> None:
-    die_while_opening(tmp_path / "chats.db", 1)
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
-def test_every_write_of_a_session_fails(tmp_path: Path, number: int, persistent: bool) -> None:
-    fail_while_writing(tmp_path / "chats.db", number, persistent, 1)
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
-def test_every_write_fails_while_everything_is_changed(tmp_path: Path, number: int, persistent: bool) -> None:
-    fail_while_changing(tmp_path / "chats.db", number, persistent, 1)
-
-
-def test_some_writes_fail_while_everything_is_changed(tmp_path: Path) -> None:
-    fail_while_changing(tmp_path / "chats.db", errno.EIO, persistent=False, step=17)
-
-
-def test_no_read_that_fails_once_sets_a_sound_file_aside(tmp_path: Path) -> None:
-    fail_while_opening(tmp_path / "chats.db", READS, whole, persistent=False, step=1)
-
-
-@pytest.mark.parametrize("prepare", [whole, damaged])
-def test_some_calls_fail_while_opening(tmp_path: Path, prepare: Prepare) -> None:
-    fail_while_opening(tmp_path / "chats.db", EVERYTHING, prepare, persistent=False, step=9)
-
-
-@pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize("prepare", [whole, damaged])
-def test_every_sync_and_mapping_fails_while_opening(tmp_path: Path, prepare: Prepare, persistent: bool) -> None:
-    """Of what Python syncs, and of what SQLite maps; SQLite's own syncs are no call that can be replaced."""
-    fail_while_opening(tmp_path / "chats.db", SYNCS, prepare, persistent, 1)
-
-
-def test_the_process_dies_at_some_calls_of_a_rescue(tmp_path: Path) -> None:
-    die_while_opening(tmp_path / "chats.db", 47)
-
-
-def test_some_writes_of_a_session_fail(tmp_path: Path) -> None:
-    fail_while_writing(tmp_path / "chats.db", errno.ENOSPC, persistent=True, step=7)
 
 
 def test_what_is_on_the_screen_is_read_again_where_the_disk_fails_once(tmp_path: Path) -> None:

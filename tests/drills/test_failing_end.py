@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
 from app.storage import Database
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import open_app
 from tests.helpers.faulty_disk import EVERYTHING, Fault, dies, failing, is_possible
+from tests.helpers.samples import drilled
 
 pytestmark = [
     pytest.mark.skipif(not is_possible(), reason="Python's SQLite is not a shared library here"),
@@ -63,52 +64,55 @@ def _look(folder: Path, acknowledged: bool) -> None:
     assert settings.system_prompt in ((_AFTER,) if acknowledged else (_AFTER, _BEFORE["system_prompt"]))
 
 
-def fail_over_settings(folder: Path, persistent: bool, step: int) -> None:
+@pytest.mark.parametrize(("persistent", "step"), [*drilled([(True, 1)]), (False, 1), (True, 2)])
+def test_calls_fail_over_settings(tmp_path: Path, persistent: bool, step: int) -> None:
     for at in range(1, _MOST, step):
-        _put(folder, json.dumps(_BEFORE))
-        with failing(Fault(EVERYTHING, at, errno.EIO, persistent), folder) as fault:
-            acknowledged = _change(folder)
-        _look(folder, acknowledged)
+        _put(tmp_path, json.dumps(_BEFORE))
+        with failing(Fault(EVERYTHING, at, errno.EIO, persistent), tmp_path) as fault:
+            acknowledged = _change(tmp_path)
+        _look(tmp_path, acknowledged)
         if not fault.was_met:
             assert acknowledged
             return
     pytest.fail("it never got through")
 
 
-def fail_over_damaged_settings(folder: Path, persistent: bool, step: int) -> None:
+@pytest.mark.parametrize(("persistent", "step"), [*drilled([(False, 1), (True, 1)]), (True, 2)])
+def test_calls_fail_over_damaged_settings(tmp_path: Path, persistent: bool, step: int) -> None:
     """What stands in the damaged file is still there, under its own name or another."""
     for at in range(1, _MOST, step):
-        _put(folder, "{ precious")
-        with failing(Fault(EVERYTHING, at, errno.EIO, persistent), folder) as fault:
-            acknowledged = _change(folder)
-        assert "{ precious" in [file.read_text(encoding="utf-8") for file in folder.iterdir()], f"call {at}"
+        _put(tmp_path, "{ precious")
+        with failing(Fault(EVERYTHING, at, errno.EIO, persistent), tmp_path) as fault:
+            acknowledged = _change(tmp_path)
+        assert "{ precious" in [file.read_text(encoding="utf-8") for file in tmp_path.iterdir()], f"call {at}"
         if acknowledged:
-            assert _settings(folder).system_prompt == _AFTER
+            assert _settings(tmp_path).system_prompt == _AFTER
         if not fault.was_met:
             return
     pytest.fail("it never got through")
 
 
-def die_over_settings(folder: Path, step: int) -> None:
+@pytest.mark.parametrize("step", [*drilled([(1,)]), 3])
+def test_the_process_dies_at_calls_over_settings(tmp_path: Path, step: int) -> None:
     for at in range(1, _MOST, step):
-        _put(folder, json.dumps(_BEFORE))
-        killed = dies(Fault(EVERYTHING, at, kills=True), folder, lambda: _change(folder))
-        _look(folder, acknowledged=not killed)
+        _put(tmp_path, json.dumps(_BEFORE))
+        killed = dies(Fault(EVERYTHING, at, kills=True), tmp_path, lambda: _change(tmp_path))
+        _look(tmp_path, acknowledged=not killed)
         if not killed:
             return
     pytest.fail("it never got through")
 
 
-def fail_while_ending(folder: Path, qtbot: QtBot, persistent: bool, step: int, first: int = 1) -> None:
+@pytest.mark.parametrize(("persistent", "first", "step"), [*drilled([(False, 1, 1), (True, 1, 1)]), (False, 3, 13)])
+def test_calls_fail_while_the_app_ends(tmp_path: Path, qtbot: QtBot, persistent: bool, first: int, step: int) -> None:
     """The end comes, and the next start finds every message and preset.
 
     After a single failure nothing is taken for damaged. Half a frame at the end of the log may be damage to the last
     thing that was stored, so it is rescued, which costs a notice and no word.
     """
     for at in range(first, _MOST, step):
-        profile = folder / str(at)
-        with AppHarness(profile, put_settings=_BEFORE) as harness:
-            harness.open(qtbot)
+        profile = tmp_path / str(at)
+        with open_app(profile, qtbot, put_settings=_BEFORE) as harness:
             harness.ask(qtbot, "Question")
             QTest.keyClicks(harness.window.composer.edit, "half a thought")
             harness.application.settings.system_prompt = _AFTER
@@ -129,32 +133,3 @@ def fail_while_ending(folder: Path, qtbot: QtBot, persistent: bool, step: int, f
         if not fault.was_met:
             return
     pytest.fail("it never got through")
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("persistent", [False, True])
-def test_every_call_fails_over_settings(tmp_path: Path, persistent: bool) -> None:
-    fail_over_settings(tmp_path, persistent, 1)
-    fail_over_damaged_settings(tmp_path, persistent, 1)
-
-
-@pytest.mark.drill
-def test_the_process_dies_at_every_call_over_settings(tmp_path: Path) -> None:
-    die_over_settings(tmp_path, 1)
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("persistent", [False, True])
-def test_every_call_fails_while_the_app_ends(tmp_path: Path, qtbot: QtBot, persistent: bool) -> None:
-    fail_while_ending(tmp_path, qtbot, persistent, 1)
-
-
-def test_some_calls_fail_over_settings(tmp_path: Path) -> None:
-    fail_over_settings(tmp_path, persistent=False, step=1)
-    fail_over_settings(tmp_path, persistent=True, step=2)
-    fail_over_damaged_settings(tmp_path, persistent=True, step=2)
-    die_over_settings(tmp_path, 3)
-
-
-def test_some_calls_fail_while_the_app_ends(tmp_path: Path, qtbot: QtBot) -> None:
-    fail_while_ending(tmp_path, qtbot, persistent=False, step=13, first=3)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -18,8 +15,9 @@ from pytestqt.qtbot import QtBot
 from app.storage import Database
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.kept_words import unsaved
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
+from tests.helpers.faulty_disk import mounted
 
 pytestmark = pytest.mark.expect_log(
     "was not stored",
@@ -49,17 +47,8 @@ class Disk:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={_DISK_BYTES}", "tmpfs", str(folder)]
-    if (
-        sys.platform != "linux"
-        or shutil.which("mount") is None
-        or subprocess.run(mount, capture_output=True, check=False).returncode
-    ):
-        pytest.skip("a disk of its own can only be mounted by root on Linux")
-    yield Disk(folder)
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(tmp_path / "disk", f"size={_DISK_BYTES}") as folder:
+        yield Disk(folder)
 
 
 def texts_on_disk(disk: Disk) -> list[str]:
@@ -70,11 +59,6 @@ def texts_on_disk(disk: Disk) -> list[str]:
 def send(harness: AppHarness, text: str) -> None:
     harness.window.composer.set_text(text)
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-
-
-def wait_for_refusal(harness: AppHarness, qtbot: QtBot) -> None:
-    """Other things are told in the same place, and do not offer to try again."""
-    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
 
 
 def try_again(harness: AppHarness) -> None:
@@ -100,8 +84,7 @@ def test_full_before_the_start(disk: Disk, qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize("closes", [False, True])
 def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes: bool) -> None:
-    with AppHarness(disk.folder) as harness:
-        harness.open(qtbot)
+    with open_app(disk.folder, qtbot) as harness:
         harness.engine.scripts.append(Script(pieces=(_LONG, "and the end")))
         harness.engine.gate.hold()
         send(harness, "Story")
@@ -137,13 +120,11 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
         question, reply = harness.chats.transcript.messages
         assert (question.text, reply.status) == ("Story", ReplyStatus.INTERRUPTED)
         assert (_LONG + "and the end").startswith(reply.text)
-        harness.close()
 
 
 def test_full_while_settings_change(disk: Disk, qtbot: QtBot) -> None:
     """A preset and a pair's switch are on the disk as soon as it has room, also where nobody changes anything more."""
-    with AppHarness(disk.folder) as harness:
-        harness.open(qtbot)
+    with open_app(disk.folder, qtbot) as harness:
         harness.wait_until_stored(qtbot)
         disk.fill()
         settings, banner, paths = harness.application.settings, harness.window.banner, harness.paths
@@ -159,8 +140,7 @@ def test_full_while_settings_change(disk: Disk, qtbot: QtBot) -> None:
 
 
 def test_full_before_closing(disk: Disk, qtbot: QtBot) -> None:
-    with AppHarness(disk.folder) as harness:
-        harness.open(qtbot)
+    with open_app(disk.folder, qtbot) as harness:
         harness.ask(qtbot, "Kept")
         disk.fill()
         harness.window.composer.set_text(_LONG)

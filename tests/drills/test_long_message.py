@@ -12,7 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.drills.test_many_messages import Stopwatch
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import open_app
 from tests.helpers.fake_engine import Script
 
 BYTES = 50_000_000
@@ -43,8 +43,7 @@ def test_a_message_of_50_megabytes_takes_the_window_no_time(
         text = text.strip()
     else:
         pieces = (text[at : at + PIECE_CHARS] for at in range(0, len(text), PIECE_CHARS))
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path, qtbot) as harness:
         watch, chats, storage = Stopwatch(), harness.chats, harness.application.storage
 
         def is_quiet() -> bool:
@@ -72,7 +71,6 @@ def test_a_message_of_50_megabytes_takes_the_window_no_time(
     print({name: round(each, 3) for name, each in taken.items()}, round(watch.stalled_s, 2), round(ended_s, 2))  # noqa: T201
     assert {name: each for name, each in taken.items() if each > LIMIT_S} == {}, taken
     assert ended_s < END_S
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path, qtbot) as harness:
         harness.chats.open_chat(chat)
         assert harness.chats.transcript.messages[at].text == text

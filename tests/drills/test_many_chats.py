@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Stores
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import open_app
 from tests.helpers.gui_waits import gui_waits
 from tests.helpers.stillness import still
 
@@ -23,8 +23,7 @@ def make_chats(stores: Stores) -> list[int]:
 
 def test_all_are_deleted_and_come_back(tmp_path: Path, qtbot: QtBot) -> None:
     made: list[int] = []
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path, qtbot) as harness:
         harness.application.storage.write(make_chats, made.extend, lambda _problem: None)
         harness.wait_until_stored(qtbot)
         chats, read = harness.chats, harness.application.storage.read
@@ -51,6 +50,5 @@ def test_all_are_deleted_and_come_back(tmp_path: Path, qtbot: QtBot) -> None:
         assert chats.deletions.latest() == []
         kept = {row.chat_id for row in chats.conversations.rows if row.chat_id}
         assert kept == set(read.chats.ids())
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path, qtbot) as harness:
         assert set(harness.application.storage.read.chats.ids()) == kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from app.views.widgets.message_edit import MessageEdit
 from engine import FinishReason
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
+from tests.helpers.samples import drilled
 from tests.helpers.stillness import still
 
 _ELSEWHERE = ("Inspector", "Race", "Copy", "Delete This")  # what opens a window, or asks first
@@ -105,8 +107,9 @@ def _seen(message: TranscriptMessage) -> tuple[object, ...]:
     return message.from_user, message.text, message.thinking, message.status, message.sibling, message.siblings
 
 
-def run(folder: Path, qtbot: QtBot, seed: int, steps: int) -> None:
-    with open_app(folder, qtbot) as app:
+@pytest.mark.parametrize(("seed", "steps"), [*drilled(product(range(48), [25])), (100, 12), (101, 12)])
+def test_a_chat_looks_the_same_when_it_is_opened_anew(tmp_path: Path, qtbot: QtBot, seed: int, steps: int) -> None:
+    with open_app(tmp_path, qtbot) as app:
         for number in range(80):
             pieces = ("**bold** ", "```py\nx = 1\n```\n") if number % 2 else (f"reply {number}",)
             thinking = ("a thought ",) if number % 3 == 0 else ()
@@ -118,14 +121,3 @@ def run(folder: Path, qtbot: QtBot, seed: int, steps: int) -> None:
         for _ in range(steps):
             life.step()
             life.look_again()
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("seed", range(48))
-def test_a_chat_looks_the_same_when_it_is_opened_anew(tmp_path: Path, qtbot: QtBot, seed: int) -> None:
-    run(tmp_path, qtbot, seed, 25)
-
-
-@pytest.mark.parametrize("seed", [100, 101])
-def test_a_sample_of_them(tmp_path: Path, qtbot: QtBot, seed: int) -> None:
-    run(tmp_path, qtbot, seed, 12)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import mlx.core as mx
 import pytest
@@ -15,6 +14,7 @@ from engine.drafting.examination import examination
 from engine.models.loading import LoadedModel
 from tests.architecture.project import ROOT
 from tests.helpers.loading import at_once, load_model
+from tests.helpers.samples import fair
 
 STARTER = ROOT / "resources" / "starter"
 Break = Callable[[LoadedModel], LoadedModel]
@@ -81,11 +81,7 @@ HONEST: dict[str, tuple[str, Break]] = {
     for name, shares in {"dflash": (0.0, 0.2, 0.4), "eagle3": (0.0, 0.05, 0.1), "mtp": (0.0, 0.05, 0.1)}.items()
     for share in shares
 }
-SAMPLE = {"dflash, layers one too low", "eagle3, residual", "mtp, order of the join", "dflash, noise 0.0"}
-
-
-def sample(cases: Iterable[str]) -> list[Any]:
-    return [pytest.param(case, marks=[] if case in SAMPLE else [pytest.mark.drill]) for case in cases]
+MISREAD = "dflash, layers one too low", "eagle3, residual", "mtp, order of the join"
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +89,12 @@ def main() -> LoadedModel:
     return load_model(STARTER / "main")
 
 
-@pytest.mark.parametrize("case", sample(BROKEN))
+@pytest.mark.parametrize("case", fair(BROKEN, *MISREAD, rest=pytest.mark.drill))
 def test_a_convention_that_is_misread_is_told(main: LoadedModel, case: str) -> None:
     assert judged(main, *BROKEN[case]).poor
 
 
-@pytest.mark.parametrize("case", sample(HONEST))
+@pytest.mark.parametrize("case", fair(HONEST, "dflash, noise 0.0", rest=pytest.mark.drill))
 def test_a_drafter_that_is_only_worse_is_not(main: LoadedModel, case: str) -> None:
     examined = judged(main, *HONEST[case])
     assert not examined.misread

@@ -24,6 +24,7 @@ from tests.helpers.app_harness import AppHarness
 from tests.helpers.chat_files import SECRET, fill
 from tests.helpers.event_loop import after
 from tests.helpers.fake_engine import MAIN
+from tests.helpers.samples import drilled
 from tests.helpers.window_pages import activity
 
 pytestmark = pytest.mark.expect_log("the database was damaged", "is not possible", "settings file")
@@ -97,24 +98,21 @@ def live(harness: AppHarness, qtbot: QtBot, export: Path) -> None:
     json.loads(export.read_text(encoding="utf-8"))
 
 
-def drill(folder: Path, qtbot: QtBot, table: str, column: str, values: list[object]) -> None:
-    with AppHarness(folder) as harness:
+@pytest.mark.parametrize(
+    ("table", "column", "values"),
+    [
+        *drilled((*each, list(_ODD)) for each in columns() if each not in _NUMBERS_OF_ROWS),
+        ("chats", "options", list(_ODD[-10:])),
+        ("messages", "stats", list(_ODD[-10:])),
+    ],
+)
+def test_odd_values_of_a_column(tmp_path: Path, qtbot: QtBot, table: str, column: str, values: list[object]) -> None:
+    with AppHarness(tmp_path) as harness:
         make(harness.paths.database)
         spoil(harness.paths.database, table, column, values)
-        live(harness, qtbot, folder / "export.json")
+        live(harness, qtbot, tmp_path / "export.json")
         whole = harness.application.storage.read.messages.shown_branch(_ROWS)
         assert [message.text.split()[0] for message in whole] == [SECRET, SECRET]
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize(("table", "column"), [each for each in columns() if each not in _NUMBERS_OF_ROWS])
-def test_odd_values_of_a_column(tmp_path: Path, qtbot: QtBot, table: str, column: str) -> None:
-    drill(tmp_path, qtbot, table, column, list(_ODD))
-
-
-@pytest.mark.parametrize(("table", "column"), [("chats", "options"), ("messages", "stats")])
-def test_some_odd_values(tmp_path: Path, qtbot: QtBot, table: str, column: str) -> None:
-    drill(tmp_path, qtbot, table, column, list(_ODD[-10:]))
 
 
 _SETTINGS: tuple[str, ...] = (

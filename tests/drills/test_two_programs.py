@@ -14,6 +14,7 @@ import pytest
 from engine import DownloadFinished
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors
+from tests.helpers.samples import fair
 from tests.helpers.tinyhub import Fault, TinyHub
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,9 +45,17 @@ if not store.close(600):
 """
 
 
-def interleave(folder: Path, seed: int) -> None:
+def _is_set_aside(root: Path, versions: list[dict[str, bytes]]) -> bool:
+    """Killed between the two renames of an update, so that the model itself is absent: the next start puts it back."""
+    formers = [tree(former) for former in (root / ".downloads").glob("*/former")]
+    kept = [{name: data for name, data in former.items() if name != "hunch.json"} for former in formers]
+    return not (root / REPO).exists() and len(kept) == 1 and kept[0] in versions
+
+
+@pytest.mark.parametrize("seed", fair([*range(60), 1001], 1001, rest=pytest.mark.drill))
+def test_any_order_of_two_programs(seed: int, tmp_path: Path) -> None:
     dice, hub = random.Random(seed), TinyHub()
-    root = folder / "models"
+    root = tmp_path / "models"
     versions = [model_files() | {"model.safetensors": safetensors(WEIGHTS, bytes([n]))} for n in (1, 2)]
     hub.add(REPO, versions[0])
     for _ in range(3):
@@ -65,7 +74,7 @@ def interleave(folder: Path, seed: int) -> None:
         hub.repositories[REPO] = dict(dice.choice(versions))
     if forgets := dice.random() < 0.5:
         hub.commits.clear()
-    last = QuickStore(root, sink=(recorder := EventRecorder()), hub_cache=folder / "none", endpoint=hub.endpoint)
+    last = QuickStore(root, sink=(recorder := EventRecorder()), hub_cache=tmp_path / "none", endpoint=hub.endpoint)
     end = recorder.end_of(last.install(REPO))
     assert last.close()
     assert isinstance(end, DownloadFinished), (seed, end)
@@ -73,20 +82,3 @@ def interleave(folder: Path, seed: int) -> None:
     left = {name: data for name, data in tree(root / REPO).items() if name != "hunch.json"}
     assert left == hub.repositories[REPO] if forgets else left in versions, seed
     assert not [path for path in (root / ".downloads").iterdir() if path.name.startswith("org")], seed
-
-
-def _is_set_aside(root: Path, versions: list[dict[str, bytes]]) -> bool:
-    """Killed between the two renames of an update, so that the model itself is absent: the next start puts it back."""
-    formers = [tree(former) for former in (root / ".downloads").glob("*/former")]
-    kept = [{name: data for name, data in former.items() if name != "hunch.json"} for former in formers]
-    return not (root / REPO).exists() and len(kept) == 1 and kept[0] in versions
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("seed", range(60))
-def test_any_order_of_two_programs(seed: int, tmp_path: Path) -> None:
-    interleave(tmp_path, seed)
-
-
-def test_a_sample_of_them(tmp_path: Path) -> None:
-    interleave(tmp_path, 1001)

@@ -21,6 +21,7 @@ from app.storage import Database, EditKind
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.event_loop import after
 from tests.helpers.full_disk import fill_up, make_room
+from tests.helpers.samples import fair
 
 pytestmark = pytest.mark.expect_log("was not stored: SQLITE_FULL")
 
@@ -145,10 +146,11 @@ class Person:
         self._harness.application.storage.write(change, lambda _: None, lambda _: None)  # type: ignore[arg-type]
 
 
-def live(folder: Path, qtbot: QtBot, seed: int) -> None:
+@pytest.mark.parametrize("seed", fair(range(200), 4, 40, rest=pytest.mark.drill))
+def test_no_word_is_lost_whatever_is_done(tmp_path: Path, qtbot: QtBot, seed: int) -> None:
     typed: list[str] = []
     for run in range(_RUNS):
-        with open_app(folder, qtbot) as harness:
+        with open_app(tmp_path, qtbot) as harness:
             person = Person(harness, _RUNS * seed + run, typed)
             for _ in range(_STEPS):
                 person.act()
@@ -156,14 +158,3 @@ def live(folder: Path, qtbot: QtBot, seed: int) -> None:
         with closing(Database(harness.paths.database)) as database:
             kept = "\n".join(str(row[0]) for sql in _KEPT for row in database.rows(sql))
         assert [word[:12] for word in typed if word not in kept] == [], f"seed {seed}, run {run}: {person.did}"
-
-
-@pytest.mark.drill
-@pytest.mark.parametrize("seed", range(200))
-def test_no_word_is_lost_whatever_is_done(tmp_path: Path, qtbot: QtBot, seed: int) -> None:
-    live(tmp_path, qtbot, seed)
-
-
-@pytest.mark.parametrize("seed", [4, 40])
-def test_a_sample_of_it(tmp_path: Path, qtbot: QtBot, seed: int) -> None:
-    live(tmp_path, qtbot, seed)

@@ -378,9 +378,7 @@ def test_a_repository_that_was_renamed_is_shown_and_installed_by_its_former_name
 def test_a_paused_download_goes_on_where_it_was(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    download = held(hub, store, recorder)
-    store.pause(download)  # while the server says nothing
-    stopped = recorder.wait_for(DownloadStopped, download)
+    stopped = paused(hub, store, recorder)  # while the server says nothing
     assert stopped.kept_bytes > 1_000_000
     assert not (tmp_path / "models" / REPO).exists()
     install(store, recorder)
@@ -392,12 +390,8 @@ def test_what_goes_on_is_the_commit_that_was_begun(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     """Parts of two commits would fit no model."""
-    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
     begun = dict(hub.repositories[REPO])
-    download = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
-    store.pause(download)
-    recorder.wait_for(DownloadStopped, download)
+    paused(hub, store, recorder)
     hub.repositories[REPO] |= {"model.safetensors": safetensors(LARGE, b"\2"), "merges.txt": b"newer"}
     install(store, recorder)
     hub.repositories[REPO] = begun
@@ -407,9 +401,7 @@ def test_what_goes_on_is_the_commit_that_was_begun(
 def test_another_revision_is_installed_as_it_is_though_a_first_was_begun(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    download = held(hub, store, recorder)
-    store.pause(download)
-    recorder.wait_for(DownloadStopped, download)
+    paused(hub, store, recorder)
     other = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\2")}
     hub.branches[REPO, "other"] = other
     assert isinstance(recorder.end_of(store.install(REPO, "other")), DownloadFinished)
@@ -420,12 +412,8 @@ def test_a_branch_that_was_begun_goes_on_as_that_branch(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
     """After a start the app knows only the repository, and the commit may no longer be on the hub."""
-    hub.faults[WEIGHTS] = Fault(times=1, hold_after=1_000_000)
     hub.branches[REPO, "other"] = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\2")}
-    download = store.install(REPO, "other")
-    wait_for_bytes(recorder, 1_000_000)
-    store.pause(download)
-    recorder.wait_for(DownloadStopped, download)
+    paused(hub, store, recorder, revision="other")
     hub.commits.clear()
     newest = hub.repositories[REPO] | {"model.safetensors": safetensors(LARGE, b"\3")}
     hub.branches[REPO, "other"] = newest
@@ -436,9 +424,7 @@ def test_a_branch_that_was_begun_goes_on_as_that_branch(
 def test_a_try_that_reaches_no_hub_still_knows_how_large_the_download_is(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    download = held(hub, store, recorder)
-    store.pause(download)
-    total_bytes = recorder.wait_for(DownloadStopped, download).total_bytes
+    total_bytes = paused(hub, store, recorder).total_bytes
     assert total_bytes == sum(map(len, hub.repositories[REPO].values()))
     store.set_hub(HubAccess("http://127.0.0.1:1"))
     failed = recorder.end_of(store.install(REPO))
@@ -450,11 +436,10 @@ def test_a_try_that_reaches_no_hub_still_knows_how_large_the_download_is(
 def test_a_paused_download_can_be_cancelled_later(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    download = held(hub, store, recorder)
-    store.pause(download)
-    assert recorder.wait_for(DownloadStopped, download).kept_bytes
-    store.cancel(download)
-    assert recorder.wait_for(DownloadStopped, download).kept_bytes == 0
+    stopped = paused(hub, store, recorder)
+    assert stopped.kept_bytes
+    store.cancel(stopped.download)
+    assert recorder.wait_for(DownloadStopped, stopped.download).kept_bytes == 0
     assert tree(tmp_path) == {}
 
 
@@ -500,7 +485,8 @@ def test_closing_pauses(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -
     hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
     store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "no-cache", endpoint=hub.endpoint)
     download = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
+    while recorder.wait_for(DownloadProgress).done_bytes < 1_000_000:
+        pass
     assert store.close()
     stopped = recorder.wait_for(DownloadStopped, download)
     assert stopped.kept_bytes > 1_000_000
@@ -541,9 +527,7 @@ def test_a_killed_program_goes_on_where_it_was(tmp_path: Path, hub: TinyHub, rec
 def test_a_part_that_rotted_is_thrown_away(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    download = held(hub, store, recorder)
-    store.pause(download)
-    recorder.wait_for(DownloadStopped, download)
+    paused(hub, store, recorder)
     (part,) = (tmp_path / "models").rglob("model.safetensors.*.part")
     part.write_bytes(bytes(part.stat().st_size))
     assert isinstance(refusal(store, recorder), ChecksumMismatch)
@@ -690,18 +674,22 @@ def endings(recorder: EventRecorder, download: DownloadId) -> list[object]:
     return [event for event in recorder.events if isinstance(event, TERMINAL) and event.download == download]
 
 
-def held(hub: TinyHub, store: QuickStore, recorder: EventRecorder, count: int = 1_000_000) -> DownloadId:
+def held(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, count: int = 1_000_000, revision: str = "main"
+) -> DownloadId:
     """A download that has got so many bytes; then the hub fell silent, this once."""
     hub.faults[WEIGHTS] = Fault(times=1, hold_after=count)
-    download = store.install(REPO)
+    download = store.install(REPO, revision)
     while recorder.wait_for(DownloadProgress, download).done_bytes < count:
         pass
     return download
 
 
-def wait_for_bytes(recorder: EventRecorder, count: int) -> None:
-    while recorder.wait_for(DownloadProgress).done_bytes < count:
-        pass
+def paused(hub: TinyHub, store: QuickStore, recorder: EventRecorder, revision: str = "main") -> DownloadStopped:
+    """The end of such a download."""
+    download = held(hub, store, recorder, revision=revision)
+    store.pause(download)
+    return recorder.wait_for(DownloadStopped, download)
 
 
 def wait_for_part(root: Path, count: int) -> Path:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
@@ -28,9 +27,10 @@ from engine.hub.staging import write_manifest
 from tests.end2end.person import Person, qt_pointer
 from tests.helpers.app_harness import open_page
 from tests.helpers.event_loop import until
-from tests.helpers.lent import free_port
+from tests.helpers.ports import free_port
 from tests.helpers.stations import await_stations
 from tests.helpers.tinyhub import _entry
+from tests.ui.test_draft_elsewhere import choose_station
 
 STARTER = Path("resources/starter")
 QUESTION = "What is a draft model?"
@@ -143,12 +143,7 @@ def pair(person: Person, page: MachinesPage, other: OtherApp, code: str) -> None
 def choose(page: MachinesPage, key: Qt.Key) -> None:
     """The machine beside the present one in the menu, by the keyboard."""
     page.window().activateWindow()
-    page.station.machine.setFocus()
-    QTest.keyClick(page.station.machine, Qt.Key.Key_Space)
-    menu = QApplication.activePopupWidget()
-    assert menu is not None
-    QTest.keyClick(menu, key)
-    QTest.keyClick(menu, Qt.Key.Key_Return)
+    choose_station(page, key)
 
 
 def drafts_there(person: Person) -> bool:

@@ -9,7 +9,6 @@ import pytest
 from app.words.notices_for_errors import notice_for
 from engine import (
     DownloadFailed,
-    DownloadFinished,
     DownloadProgress,
     DownloadStopped,
     InstalledModel,
@@ -22,6 +21,7 @@ from engine import (
     is_made_for,
 )
 from tests.end2end.conftest import REPO
+from tests.end2end.test_downloads import install
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -34,12 +34,6 @@ HEAD = model_files({"model_type": "qwen3_5_mtp"})
 def hub(hub: TinyHub) -> TinyHub:
     hub.add(REPO, hub.repositories[REPO] | {f"mtp/{name}": data for name, data in HEAD.items()})
     return hub
-
-
-def install(store: QuickStore, recorder: EventRecorder, name: str) -> DownloadFinished:
-    event = recorder.end_of(store.install(name))
-    assert isinstance(event, DownloadFinished), event
-    return event
 
 
 def scan(store: QuickStore, recorder: EventRecorder) -> dict[str, InstalledModel]:

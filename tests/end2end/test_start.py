@@ -146,22 +146,20 @@ def test_without_a_tool_in_use_nothing_of_them_is_there_when_the_chats_are_open(
     assert ("tool host" in threads, children) == (False, 0)
 
 
-def test_a_second_start_calls_the_first_and_ends(tmp_path: Path) -> None:
-    with running(_FIRST_INSTANCE, tmp_path) as first:
+@pytest.mark.parametrize(
+    ("program", "options", "told"),
+    [
+        (_FIRST_INSTANCE, [], "called True\n"),
+        pytest.param(_QUICK_ASK, ["--quick-ask"], "quick ask True\n", marks=pytest.mark.slow),
+    ],
+    ids=["the window", "Quick Ask"],
+)
+def test_a_second_start_calls_the_first_and_ends(tmp_path: Path, program: str, options: list[str], told: str) -> None:
+    with running(program, tmp_path) as first:
         assert said(first) == "open\n"
-        second = [sys.executable, "-m", "app", "--profile-dir", str(tmp_path)]
+        second = [sys.executable, "-m", "app", "--profile-dir", str(tmp_path), *options]
         assert subprocess.run(second, cwd=ROOT, timeout=PATIENCE_S, check=False).returncode == 0
-        assert said(first) == "called True\n"
-        assert first.wait(PATIENCE_S) == 0
-
-
-@pytest.mark.slow
-def test_a_later_start_opens_quick_ask_in_the_first(tmp_path: Path) -> None:
-    with running(_QUICK_ASK, tmp_path) as first:
-        assert said(first) == "open\n"
-        second = [sys.executable, "-m", "app", "--profile-dir", str(tmp_path), "--quick-ask"]
-        assert subprocess.run(second, cwd=ROOT, timeout=PATIENCE_S, check=False).returncode == 0
-        assert said(first) == "quick ask True\n"
+        assert said(first) == told
         assert first.wait(PATIENCE_S) == 0
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ import pytest
 
 from app.storage import Database, NotOpened, Stores
 from app.views.shell.start_notices import not_kept
+from tests.helpers.faulty_disk import mounted
 from tests.helpers.reply_words import title_of
 from tests.helpers.tiny_models import make_pair
 
@@ -83,13 +83,8 @@ def chat(starter: Path, profile: Path | None, **environment: str | None) -> dict
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=64", "tmpfs", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a disk of its own can only be mounted by root on Linux")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(tmp_path / "disk", "size=1m,nr_inodes=64") as folder:
+        yield folder
 
 
 def fill_up(disk: Path) -> None:

@@ -22,7 +22,8 @@ from tests.end2end.person import Person, qt_pointer
 from tests.end2end.two_apps import QUESTION, is_ready
 from tests.helpers.app_harness import open_page
 from tests.helpers.event_loop import until
-from tests.helpers.lent import Lent, free_port
+from tests.helpers.lent import Lent
+from tests.helpers.ports import free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
 

@@ -31,7 +31,7 @@ from engine.models.inspect import inspect_model
 from tests.end2end.person import Person, qt_pointer, x11_pointer
 from tests.helpers.app_harness import open_page
 from tests.helpers.event_loop import after, until
-from tests.helpers.lent import free_port
+from tests.helpers.ports import free_port
 from tests.helpers.ranks import rank_folder
 from tests.helpers.tiny_models import VOCABULARY
 

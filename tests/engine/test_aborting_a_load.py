@@ -14,19 +14,17 @@ from engine import (
     Engine,
     EngineClosed,
     LoadAborted,
-    ModelChanged,
     ModelDamaged,
     ModelFailed,
     ModelReady,
     ModelUnloaded,
     Request,
 )
-from engine.models.loading import loading
 from engine.models.watch import watched
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
 from tests.helpers.engine_client import Recorder
-from tests.helpers.loading import at_once, load_model
+from tests.helpers.loading import load_model
 
 PATIENCE_S = 60.0
 STAGES = (
@@ -110,16 +108,3 @@ def test_ends_that_are_no_tokens_are_not_believed(zoo: Zoo, tmp_path: Path, told
     folder = copied(zoo, tmp_path / "m", eos_token_id=told)
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": told}))
     assert load_model(folder).ends == {257}  # the tokenizer's own
-
-
-def test_files_that_change_while_they_are_read_make_no_model(zoo: Zoo, tmp_path: Path) -> None:
-    """Neither the old files nor the new: caches kept for either would not fit."""
-    folder = Path(shutil.copytree(zoo.main, tmp_path / "model"))
-    slices = loading(folder)
-    for _ in range(3):
-        next(slices)
-    weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes())
-
-    with pytest.raises(ModelChanged):
-        at_once(slices)

@@ -174,13 +174,6 @@ def test_thinking_of_families_that_declare_nothing_is_no_answer(
     assert (model.info.ends_thinking, model.info.about.thinking) == (True, tokens != KIMI)
 
 
-def test_marks_of_thinking_that_the_template_never_writes_make_no_thinking_model(tmp_path: Path) -> None:
-    """All of Mistral's newer vocabularies have them."""
-    model = speaking(tmp_path, "[THINK]", "[/THINK]", template="[TOOL_CALLS]")
-    assert not model.info.ends_thinking
-    assert read(model, "[THINK]Well.")["content"] == "[THINK]Well."
-
-
 RESPONSE = "{# <think> <response> #}[TOOL_CALLS]"
 XML = "Well:\n\n```xml\n<response>1</response>\n```"
 
@@ -200,10 +193,19 @@ def test_marks_around_answers_that_are_words_too_are_kept_within(tmp_path: Path,
     assert read(speaking(tmp_path, template=RESPONSE), text)["content"] == content
 
 
-def test_a_template_with_a_response_but_without_thinking_is_of_no_thinking_model(tmp_path: Path) -> None:
-    model = speaking(tmp_path, template="{# Write <response>…</response> #}[TOOL_CALLS]")
+@pytest.mark.parametrize(
+    ("tokens", "template", "text"),
+    [
+        (("[THINK]", "[/THINK]"), "[TOOL_CALLS]", "[THINK]Well."),  # which all of Mistral's newer vocabularies have
+        ((), "{# Write <response>…</response> #}[TOOL_CALLS]", "<response>Well.</response>"),
+    ],
+)
+def test_a_template_without_thinking_is_of_no_thinking_model(
+    tmp_path: Path, tokens: tuple[str, ...], template: str, text: str
+) -> None:
+    model = speaking(tmp_path, *tokens, template=template)
     assert not model.info.ends_thinking
-    assert read(model, "<response>Well.</response>")["content"] == "<response>Well.</response>"
+    assert read(model, text)["content"] == text
 
 
 def test_what_was_once_shown_with_its_marks_is_text_in_later_prompts(tmp_path: Path) -> None:

@@ -39,11 +39,18 @@ from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.loading import load_draft, load_model
-from tests.helpers.rounding import same_logits
 from tests.helpers.samples import sampled
 
 PROMPT = list(range(40, 80))
 GREEDY = Sampling(temperature=0)
+_ROUNDING = 1e-5  # of float32, as a share of the logits' range. MEASURED on a GPU: 3e-7
+
+
+def same_logits(one: mx.array, other: mx.array) -> bool:
+    """To the bit on a CPU; on a GPU how wide a forward is changes how it rounds."""
+    if mx.default_device() == mx.cpu:
+        return bool(mx.array_equal(one, other))
+    return bool((mx.abs(one - other).max() <= _ROUNDING * (other.max() - other.min())).item())
 
 
 @dataclass

@@ -34,7 +34,8 @@ from engine import (
 )
 from engine.api.types import Message, MessageRole
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
-from tests.helpers.lent import GB, Lent, free_port
+from tests.helpers.lent import GB, Lent
+from tests.helpers.ports import free_port
 from tests.helpers.ranks import processes_below, rank_folder, runs
 from tests.helpers.tiny_models import VOCABULARY
 

@@ -240,25 +240,16 @@ def test_kept_caches_go_before_replies_take_turns(
     assert 0 < store.nbytes < kept
 
 
-def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("runs", [False, True])
+def test_kept_caches_go_before_a_reply_does(scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch, runs: bool) -> None:
+    """To the last one, and before one that runs, too."""
     run(scheduler, PROMPT)
     store = scheduler.pair.store
     assert store.nbytes > 0
-    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: store.nbytes > 0)
-    (end,) = run(scheduler, tuple(reversed(PROMPT)))
-
-    assert isinstance(end, Finished)
-    assert end.reason is FinishReason.LENGTH
-
-
-def test_the_last_kept_cache_goes_before_a_running_reply_does(
-    scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(scheduler, PROMPT)
-    store = scheduler.pair.store
     begun: list[Event] = []
-    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: bool(begun) and store.nbytes > 0)
+    monkeypatch.setattr("engine.runtime.pair.is_short", lambda: (bool(begun) or not runs) and store.nbytes > 0)
     (end,) = run(scheduler, tuple(reversed(PROMPT)), on_event=begun.append)
+
     assert isinstance(end, Finished)
     assert end.reason is FinishReason.LENGTH
 

@@ -190,6 +190,12 @@ def test_a_head_computes_what_its_wiring_says(family: str) -> None:
         assert mx.allclose(state, expected[-1:], atol=1e-3)
 
 
+def assert_reads_alike(own: Any, other: Any) -> None:
+    tokens, states = mx.arange(6), mx.random.normal((6, own.reads_width), key=mx.random.key(1))
+    read = own.read(tokens, states, CacheMaker(own)())
+    assert mx.allclose(read, other.read(tokens, states, CacheMaker(other)()), atol=1e-4)
+
+
 @pytest.mark.parametrize("family", fair([name for name in heads.MAINS if name != "qwen3"], "nemotron_h", "step3p5"))
 def test_a_head_in_its_main_models_folder_is_found_and_loaded(family: str, tmp_path: Path) -> None:
     weights = heads.head_weights(family)
@@ -197,12 +203,7 @@ def test_a_head_in_its_main_models_folder_is_found_and_loaded(family: str, tmp_p
     info = inspect_model(folder)
     assert (info.own_drafter is not None, info.drafter, draft_problem(info, info)) == (True, None, None)
     main = load_model(folder)
-    draft = at_once(loading_any_draft(folder, main))
-
-    own, other = draft.network, head_of(family, weights)
-    tokens, states = mx.arange(6), mx.random.normal((6, own.reads_width), key=mx.random.key(1))
-    read = own.read(tokens, states, CacheMaker(own)())
-    assert mx.allclose(read, other.read(tokens, states, CacheMaker(other)()), atol=1e-4)
+    assert_reads_alike(at_once(loading_any_draft(folder, main)).network, head_of(family, weights))
 
 
 @pytest.mark.parametrize("family", fair(["step3p5", "mimo_v2_flash", "bailing_moe", "deepseek_v3"], "bailing_moe"))
@@ -225,11 +226,7 @@ def test_of_several_heads_the_first_drafts(family: str, alone: bool, tmp_path: P
             {name: weight for name, weight in (held | others).items() if name.startswith((first, second))},
         )
 
-    own, other = at_once(loading_any_draft(folder, main)).network, head_of(family, weights)
-
-    tokens, states = mx.arange(6), mx.random.normal((6, own.reads_width), key=mx.random.key(1))
-    read = own.read(tokens, states, CacheMaker(own)())
-    assert mx.allclose(read, other.read(tokens, states, CacheMaker(other)()), atol=1e-4)
+    assert_reads_alike(at_once(loading_any_draft(folder, main)).network, head_of(family, weights))
 
 
 def test_what_no_config_counts_the_layers_of_keeps_its_first_layer(tmp_path: Path) -> None:

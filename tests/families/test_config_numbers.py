@@ -26,18 +26,14 @@ def bombed(family: str, folder: Path, share: float) -> list[list[Any]]:
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
-@pytest.mark.drill
-@pytest.mark.families
-@pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_no_number_of_a_family_keeps_a_load_busy(family: str, tmp_path: Path) -> None:
-    answers = bombed(family, tmp_path, 1)
-    assert answers
-    assert not [answer for answer in answers if answer[3] > MOST_S]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", ["qwen3", "gpt2"])
-def test_a_sample_of_them(family: str, tmp_path: Path) -> None:
-    answers = bombed(family, tmp_path, 0.1)
+@pytest.mark.parametrize(
+    ("family", "share"),
+    [
+        *(pytest.param(name, 1, marks=[pytest.mark.drill, pytest.mark.families]) for name in sorted(FAMILIES)),
+        *(pytest.param(name, 0.1, marks=pytest.mark.slow) for name in ("qwen3", "gpt2")),
+    ],
+)
+def test_no_number_of_a_family_keeps_a_load_busy(family: str, share: float, tmp_path: Path) -> None:
+    answers = bombed(family, tmp_path, share)
     assert answers
     assert not [answer for answer in answers if answer[3] > MOST_S]

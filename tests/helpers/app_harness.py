@@ -148,6 +148,18 @@ class AppHarness:
     def used_tokens(self) -> int:
         return self.window.composer.ring.used_tokens
 
+    def make_folder(self, qtbot: QtBot, name: str = "") -> int:
+        """Its number; with a name, once that is stored."""
+        made: list[int] = []
+        self.chats.folders.made.connect(made.append)
+        self.chats.folders.make()
+        qtbot.waitUntil(lambda: bool(made))
+        if name:
+            self.chats.folders.rename(made[0], name)
+        self.wait_until_stored(qtbot)
+        still()
+        return made[0]
+
     def change(self, qtbot: QtBot, what: Callable[[Stores], object]) -> None:
         """Does something to the writer's connection."""
         self.application.storage.write(what, lambda _: None, lambda _: None)

@@ -9,13 +9,17 @@ import ctypes
 import ctypes.util
 import errno
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 _PATH, _INT, _SIZE, _DATA = ctypes.c_char_p, ctypes.c_int, ctypes.c_ssize_t, ctypes.c_void_p
 _TYPES = {
@@ -163,3 +167,18 @@ def dies(fault: Fault, folder: Path, act: Callable[[], object]) -> bool:
             os._exit(0)
     _, status = os.waitpid(child, 0)
     return os.WIFSIGNALED(status)
+
+
+@contextmanager
+def mounted(folder: Path, options: str) -> Iterator[Path]:
+    """A disk of its own, in memory."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    if (
+        sys.platform != "linux"
+        or shutil.which("mount") is None
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("a disk of its own can only be mounted by root on Linux")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import queue
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
 from engine import Helping, HubSource, LendingProcess, LendingState, pair_machines
 from tests.helpers.engine_client import PATIENCE_S
+from tests.helpers.ports import free_port
 
 GB = 10**9
 
@@ -33,8 +33,3 @@ class Lent:
         self.process.invite()
         code = self.until(lambda state: state.code).code
         return Helping(pair_machines(own, self.address, code), str(own))
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

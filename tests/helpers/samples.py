@@ -11,11 +11,11 @@ import pytest
 Axis = Mapping[str, Any] | Sequence[Any]
 
 
-def fair(values: Iterable[Any], *kept: Any) -> list[Any]:
-    """All of `values`, for `parametrize`: those that are `kept` for `make test`, the others for `make slow`."""
+def fair(values: Iterable[Any], *kept: Any, rest: pytest.MarkDecorator = pytest.mark.slow) -> list[Any]:
+    """All of `values`, for `parametrize`: those that are not `kept` are marked as the `rest`."""
     values = list(values)
     assert set(kept) <= set(values)
-    return [pytest.param(value, marks=[] if value in kept else [pytest.mark.slow]) for value in values]
+    return [pytest.param(value, marks=[] if value in kept else [rest]) for value in values]
 
 
 def sampled(*axes: Axis, rest: pytest.MarkDecorator = pytest.mark.drill) -> list[Any]:
@@ -37,6 +37,11 @@ def sampled(*axes: Axis, rest: pytest.MarkDecorator = pytest.mark.drill) -> list
         )
         for names in product(*tables)
     ]
+
+
+def drilled(cases: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """All of them, for `parametrize`, in `make drills` only."""
+    return [pytest.param(*case, marks=pytest.mark.drill) for case in cases]
 
 
 def _place(place: int, axis: int, length: int) -> int:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
-from mlx.utils import tree_flatten, tree_map_with_path
-from mlx_lm import utils as mlx_utils
+from mlx.utils import tree_flatten
 from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
-from tests.helpers.tiny_drafters import block_weights, gemma_block_config, random_weight, save_drafter
-from tests.helpers.tiny_families import scaled
+from tests.helpers.tiny_drafters import GEMMA_LAYERS, block_weights, gemma_block_config, random_weight, save_drafter
+from tests.helpers.tiny_families import random_network
 from tests.helpers.tiny_models import VOCABULARY, save
 
 Weights = dict[str, mx.array]
@@ -38,10 +37,7 @@ _TEXT: dict[str, Any] = {
     "layer_types": ["sliding_attention", "sliding_attention", "full_attention"] * 2,
     "max_position_embeddings": 2048,
     "tie_word_embeddings": True,
-    "rope_parameters": {
-        "full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0, "rope_type": "proportional"},
-        "sliding_attention": {"rope_theta": 10_000.0, "rope_type": "default"},
-    },
+    "rope_parameters": GEMMA_LAYERS["rope_parameters"],
 }
 MAINS: dict[str, dict[str, Any]] = {
     # as the small ones: the last layers read the rows of others, and each is given something of the token
@@ -57,13 +53,7 @@ def main_config(family: str, **changes: Any) -> dict[str, Any]:
 
 
 def build_main(family: str, scale: float = 3.0, **changes: Any) -> Any:
-    config = main_config(family, **changes)
-    classes = mlx_utils._get_classes(config)
-    mx.random.seed(0)
-    network = classes[0](classes[1].from_dict(copy.deepcopy(config)))
-    network.update(tree_map_with_path(scaled(scale), network.parameters()))
-    mx.eval(network.parameters())
-    return network
+    return random_network(main_config(family, **changes), scale=scale)
 
 
 def save_main(family: str, folder: Path, **changes: Any) -> Path:

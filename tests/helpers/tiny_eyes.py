@@ -10,13 +10,12 @@ from typing import Any
 
 import mlx.core as mx
 import numpy as np
-from mlx.utils import tree_flatten, tree_map_with_path
-from mlx_lm import utils as mlx_utils
+from mlx.utils import tree_flatten
 from tokenizers import AddedToken, Tokenizer
 
 from engine import Message, MessageRole, Picture
 from tests.helpers.tiny_assistants import main_config
-from tests.helpers.tiny_families import scaled
+from tests.helpers.tiny_families import random_network
 from tests.helpers.tiny_heads import head_weights
 from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, rewrite, save, save_tokenizer
 
@@ -102,14 +101,17 @@ CONFIGS["qwen2_vl"] = {
     "text_config": {**CONFIGS["qwen2_5_vl"]["text_config"], "model_type": "qwen2_vl_text"},
     "vision_config": {**_QWEN2_VISION, "model_type": "qwen2_vl", "hidden_size": 64, "embed_dim": 32, "mlp_ratio": 1.5},
 }
-_PIXTRAL: dict[str, Any] = {
-    "model_type": "pixtral",
+_LAYERS = {
     "num_hidden_layers": 3,
     "hidden_size": 32,
     "intermediate_size": 48,
     "num_attention_heads": 2,
-    "head_dim": 16,
     "patch_size": 4,
+}
+_PIXTRAL: dict[str, Any] = {
+    **_LAYERS,
+    "model_type": "pixtral",
+    "head_dim": 16,
     "image_size": 64,
     "hidden_act": "silu",
     "rope_theta": 10000.0,
@@ -140,11 +142,7 @@ CONFIGS["lfm2-vl"] = {
     },
     "vision_config": {
         "model_type": "siglip2_vision_model",
-        "num_hidden_layers": 3,
-        "hidden_size": 32,
-        "intermediate_size": 48,
-        "num_attention_heads": 2,
-        "patch_size": 4,
+        **_LAYERS,
         "num_patches": 25,
     },
 }
@@ -178,24 +176,17 @@ CONFIGS["gemma3"] = {
     },
     "vision_config": {
         "model_type": "siglip_vision_model",
-        "num_hidden_layers": 3,
-        "hidden_size": 32,
-        "intermediate_size": 48,
-        "num_attention_heads": 2,
-        "patch_size": 4,
+        **_LAYERS,
         "image_size": 32,
     },
 }
 _GEMMA4_VISION = {
+    **_LAYERS,
     "model_type": "gemma4_vision",
     "num_hidden_layers": 2,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_attention_heads": 2,
     "num_key_value_heads": 2,
     "head_dim": 16,
     "rms_norm_eps": 1e-6,
-    "patch_size": 4,
     "pooling_kernel_size": 2,
     "position_embedding_size": 64,
     "rope_parameters": {"rope_type": "default", "rope_theta": 100.0},
@@ -245,10 +236,7 @@ def save_seeing(kind: str, folder: Path, seed: int = 0, **other: Any) -> Path:
         | {"tie_word_embeddings": False, "eos_token_id": 257}
     )
     config |= {f"{part}_config": config[f"{part}_config"] | other.get(part, {}) for part in ("text", "vision")}
-    classes = mlx_utils._get_classes(json.loads(json.dumps(config)))
-    mx.random.seed(seed or _SEEDS.get(kind, 0))
-    network = classes[0](classes[1].from_dict(json.loads(json.dumps(config))))
-    network.update(tree_map_with_path(scaled(3.0), network.parameters()))
+    network = random_network(config, seed or _SEEDS.get(kind, 0))
     weights = dict(tree_flatten(network.parameters())) | _tower(kind, config["vision_config"])
     if kind == "qwen3_5":  # it drafts for itself, too
         head = head_weights(kind, **config["text_config"])

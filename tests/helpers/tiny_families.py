@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from mlx_lm import utils as mlx_utils
 from tests.helpers.tiny_models import VOCABULARY, qwen3_config, save
 
 WINDOW = 16
-_COMMON: dict[str, Any] = {
+COMMON: dict[str, Any] = {
     "hidden_size": 48,
     "num_hidden_layers": 2,
     "intermediate_size": 64,
@@ -27,8 +28,8 @@ _COMMON: dict[str, Any] = {
 }
 FAMILIES: dict[str, dict[str, Any]] = {
     "dense": qwen3_config(),
-    "window": _COMMON | {"model_type": "gemma3_text", "sliding_window": WINDOW, "sliding_window_pattern": 2},
-    "hybrid": _COMMON
+    "window": COMMON | {"model_type": "gemma3_text", "sliding_window": WINDOW, "sliding_window_pattern": 2},
+    "hybrid": COMMON
     | {
         "model_type": "qwen3_next",
         "linear_num_value_heads": 4,
@@ -50,7 +51,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
 
 # Beside them, for what is worth its time: states of another kind, with attention in between.
 STATE_SPACE: dict[str, dict[str, Any]] = {
-    "ssm": _COMMON
+    "ssm": COMMON
     | {
         "model_type": "nemotron_h",
         "hybrid_override_pattern": "M*",
@@ -72,15 +73,19 @@ STATE_SPACE: dict[str, dict[str, Any]] = {
 def save_family(kind: str, folder: Path, seed: int = 0, scale: float = 3.0) -> Path:
     """Weights scaled up, so that the distribution is peaked enough to vary with the context."""
     config = (FAMILIES | STATE_SPACE)[kind]
-    classes = mlx_utils._get_classes(config)
+    return save(random_network(config, seed, scale), config, folder)
+
+
+def random_network(config: dict[str, Any], seed: int = 0, scale: float = 3.0) -> Any:
+    """mlx-lm's for that config, whose numbers it may change."""
+    network_class, arguments = mlx_utils._get_classes(copied := copy.deepcopy(config))
     mx.random.seed(seed)
-    network = classes[0](classes[1].from_dict(config))
-    grown = tree_map_with_path(scaled(scale), network.parameters())
-    network.update(grown)
-    mx.eval(network.parameters())
-    return save(network, config, folder)
-
-
-def scaled(scale: float) -> Any:
+    network = network_class(arguments.from_dict(copied))
     kept = ("norm", "A_log", "dt_bias", "conv")
-    return lambda path, weight: weight if any(name in path for name in kept) else weight * scale
+    network.update(
+        tree_map_with_path(
+            lambda path, weight: weight if any(name in path for name in kept) else weight * scale, network.parameters()
+        )
+    )
+    mx.eval(network.parameters())
+    return network

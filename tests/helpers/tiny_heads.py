@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
-from mlx.utils import tree_flatten, tree_map_with_path
-from mlx_lm import utils as mlx_utils
+from mlx.utils import tree_flatten
 
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
@@ -16,29 +14,16 @@ from engine.models.drafter_kinds import drafter_config
 from engine.models.drafters import MtpConfig
 from engine.models.mtp_families import FAMILIES
 from tests.families.configs import config as usual_config
+from tests.helpers.tiny_families import COMMON, STATE_SPACE, random_network
 from tests.helpers.tiny_families import FAMILIES as TINY
-from tests.helpers.tiny_families import STATE_SPACE, scaled
 from tests.helpers.tiny_models import VOCABULARY, save
 
 Weights = dict[str, mx.array]
 
 _EXPERTS: dict[str, Any] = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
-_COMMON: dict[str, Any] = {
-    "hidden_size": 48,
-    "num_hidden_layers": 2,
-    "intermediate_size": 64,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 16,
-    "rms_norm_eps": 1e-6,
-    "vocab_size": VOCABULARY,
-    "max_position_embeddings": 2048,
-    "tie_word_embeddings": False,
-    "rope_theta": 10000.0,
-}
 _LINEAR = {name: value for name, value in TINY["hybrid"].items() if name.startswith("linear_")}
 _ROPE = {"type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1]}
-_LATENT: dict[str, Any] = _COMMON | {
+_LATENT: dict[str, Any] = COMMON | {
     "kv_lora_rank": 16,
     "q_lora_rank": 24,
     "qk_rope_head_dim": 8,
@@ -69,13 +54,13 @@ MAINS: dict[str, dict[str, Any]] = {
     "qwen3_next": TINY["hybrid"] | _EXPERTS | {"num_hidden_layers": 4, "shared_expert_intermediate_size": 32},
     "qwen3_5": {
         "model_type": "qwen3_5",
-        "text_config": _COMMON
+        "text_config": COMMON
         | _LINEAR
         | {"model_type": "qwen3_5_text", "rope_parameters": _ROPE, "full_attention_interval": 2},
     },
     "qwen3_5_moe": {
         "model_type": "qwen3_5_moe",
-        "text_config": _COMMON
+        "text_config": COMMON
         | _LINEAR
         | _EXPERTS
         | {
@@ -87,7 +72,7 @@ MAINS: dict[str, dict[str, Any]] = {
     },
     "deepseek_v3": _LATENT | {"model_type": "deepseek_v3"},
     "glm4_moe_lite": _LATENT | {"model_type": "glm4_moe_lite"},
-    "glm4_moe": _COMMON
+    "glm4_moe": COMMON
     | {
         "model_type": "glm4_moe",
         "n_routed_experts": 4,
@@ -104,11 +89,11 @@ MAINS: dict[str, dict[str, Any]] = {
         "attention_bias": True,
         "partial_rotary_factor": 0.5,
     },
-    "qwen3": _COMMON | {"model_type": "qwen3"},
-    "mimo": _COMMON | {"model_type": "mimo", "head_dim": 12},
+    "qwen3": COMMON | {"model_type": "qwen3"},
+    "mimo": COMMON | {"model_type": "mimo", "head_dim": 12},
     "deepseek_v32": _LATENT | _CHOOSING | {"model_type": "deepseek_v32"},
     "glm_moe_dsa": _LATENT | _CHOOSING | {"model_type": "glm_moe_dsa", "rope_parameters": {"rope_theta": 10000.0}},
-    "ernie4_5_moe": _COMMON
+    "ernie4_5_moe": COMMON
     | {
         "model_type": "ernie4_5_moe",
         "use_bias": False,
@@ -118,7 +103,7 @@ MAINS: dict[str, dict[str, Any]] = {
         "moe_layer_start_index": 1,
         "num_nextn_predict_layers": 1,
     },
-    "exaone_moe": _COMMON
+    "exaone_moe": COMMON
     | _EXPERTS
     | {
         "model_type": "exaone_moe",
@@ -164,13 +149,8 @@ def text_of(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_main(family: str, scale: float = 3.0, **changes: Any) -> Any:
-    config = with_changes(family, **changes)
-    network_class, arguments = mlx_utils._get_classes(config)
-    mx.random.seed(0)
-    network = network_class(arguments.from_dict(json.loads(json.dumps(config))))
-    network.update(tree_map_with_path(scaled(scale), network.parameters()))
+    network = random_network(with_changes(family, **changes), scale=scale)
     network.eval()
-    mx.eval(network.parameters())
     return network
 
 

@@ -7,13 +7,9 @@ compared with those of a client that others wrote in tests/end2end/test_search_a
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,10 +27,10 @@ from engine import (
 )
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
+from tests.helpers.ports import free_port, wait_for_answer
 
 OLAH = Path("build/peer/bin/olah-cli")
 REPO = "org/tiny-4bit"
-START_S = 60.0
 
 
 def main() -> int:
@@ -120,33 +116,13 @@ def served(folder: Path) -> Iterator[str]:
     command = [str(OLAH.resolve()), "--config", str(config), "--log-path", str(folder / "logs")]
     with (folder / "olah.out").open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out, cwd=folder) as olah:
         try:
-            wait_for(f"http://127.0.0.1:{port}")
+            wait_for_answer(f"http://127.0.0.1:{port}")
             yield f"http://127.0.0.1:{port}"
         except BaseException:
             print((folder / "olah.out").read_text(errors="replace")[-4000:])
             raise
         finally:
             olah.terminate()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
-def wait_for(endpoint: str) -> None:
-    deadline = time.monotonic() + START_S
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    while True:
-        try:
-            with opener.open(endpoint, timeout=5):
-                return
-        except urllib.error.HTTPError:
-            return
-        except OSError:
-            assert time.monotonic() < deadline, "olah does not answer"
-            time.sleep(0.2)
 
 
 if __name__ == "__main__":

@@ -392,17 +392,14 @@ def test_a_document_that_comes_while_a_new_chat_is_stored(
 
 
 def test_a_document_has_a_name_that_none_of_its_project_has(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    made: list[int] = []
-    app.chats.folders.made.connect(made.append)
-    app.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(made))
+    folder = app.make_folder(qtbot)
     own, project = tmp_path / "own" / "report.txt", tmp_path / "project" / "report.txt"
     for path, words in ((own, "About whales"), (project, "About tigers")):
         path.parent.mkdir()
         path.write_text(words)
-    app.chats.documents.add(made[0], [project])
-    qtbot.waitUntil(lambda: app.chats.documents.has_text(made[0]))
-    app.chats.new_chat_in(made[0])
+    app.chats.documents.add(folder, [project])
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(folder))
+    app.chats.new_chat_in(folder)
     controller(app).search_in_file(str(own))
     qtbot.waitUntil(lambda: [row.name for row in rows(app) if row.attachment] == ["own/report.txt"])
     qtbot.waitUntil(lambda: set(app.chats.tools.documents()) == {"report.txt", "own/report.txt"})

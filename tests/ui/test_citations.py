@@ -41,18 +41,15 @@ def test_only_documents_of_the_chat_are_cited(text: str, place: Cited | None) ->
 def test_a_chat_that_is_moved_cites_the_documents_of_its_new_project(
     app: AppHarness, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    made: list[int] = []
-    app.chats.folders.made.connect(made.append)
-    app.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(made))
-    app.chats.documents.add_text(made[0], "a.txt", "About whales")
-    qtbot.waitUntil(lambda: app.chats.documents.has_text(made[0]))
+    folder = app.make_folder(qtbot)
+    app.chats.documents.add_text(folder, "a.txt", "About whales")
+    qtbot.waitUntil(lambda: app.chats.documents.has_text(folder))
     app.ask(qtbot, "Hello")
     app.wait_until_quiet(qtbot)
     assert app.window.transcript is not None
     style = app.window.transcript.context.document_style
     assert "a.txt" not in style().cited
-    app.chats.folders.move_chats([app.chats.chat_id], made[0])
+    app.chats.folders.move_chats([app.chats.chat_id], folder)
     qtbot.waitUntil(lambda: "a.txt" in style().cited)
 
 

@@ -52,7 +52,8 @@ def lacks(harness: AppHarness, error: EngineError | None = None) -> None:
     says(harness, StationPhase.STARTING, end=StationEnd.ENDED, error=error or unavailable)
 
 
-def choose(page: MachinesPage, key: Qt.Key) -> None:
+def choose_station(page: MachinesPage, key: Qt.Key) -> None:
+    """The machine beside the present one in the menu."""
     page.station.machine.setFocus()
     QTest.keyClick(page.station.machine, Qt.Key.Key_Space)
     menu = QApplication.activePopupWidget()
@@ -64,7 +65,7 @@ def choose(page: MachinesPage, key: Qt.Key) -> None:
 @pytest.fixture
 def chosen(harness: AppHarness, page: MachinesPage, qtbot: QtBot) -> MachinesPage:
     qtbot.waitUntil(page.station.isVisible)
-    choose(page, Qt.Key.Key_Down)
+    choose_station(page, Qt.Key.Key_Down)
     assert harness.engine.stations == [place(harness)]
     return page
 
@@ -98,7 +99,7 @@ def test_another_machine_drafts_from_the_choice_on_and_after_a_restart(
         qtbot.waitUntil(lambda: second.engine.stations == [place(second)])
         settings = second.open_page(MachinesPage)
         qtbot.waitUntil(lambda: settings.station.machine.text() == "Studio")
-        choose(settings, Qt.Key.Key_Up)
+        choose_station(settings, Qt.Key.Key_Up)
         assert second.engine.stations == [place(second), None]
         assert settings.station.row.explanation.text().startswith("A paired Mac can run the draft too")
         says(second, StationPhase.READY)  # the engine had still to hear of it
@@ -188,10 +189,10 @@ def test_copying_ends_with_the_choice_and_with_another_draft(
     assert not others.supplies
     lacks(harness)
     qtbot.waitUntil(lambda: others.supplies)
-    choose(chosen, Qt.Key.Key_Up)
+    choose_station(chosen, Qt.Key.Key_Up)
     assert not others.supplies
     others.missing = MachineRefusal.DIFFERS
-    choose(chosen, Qt.Key.Key_Down)
+    choose_station(chosen, Qt.Key.Key_Down)
     lacks(harness)
     qtbot.waitUntil(lambda: "Verify it on both Macs" in chosen.station.row.explanation.text())
     assert not others.supplies
@@ -243,7 +244,7 @@ def test_a_machine_that_is_unpaired_drafts_no_more(
     others.known = [STUDIO]
     machines.look()
     qtbot.waitUntil(chosen.station.isVisible)
-    choose(chosen, Qt.Key.Key_Down)
+    choose_station(chosen, Qt.Key.Key_Down)
     others.known = [BORROWER]  # removed by the command line
     machines.look()
     qtbot.waitUntil(lambda: harness.application.settings.draft_machine == "")

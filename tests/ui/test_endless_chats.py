@@ -131,9 +131,7 @@ def test_what_is_left_out_and_what_stays(harness: AppHarness, qtbot: QtBot) -> N
 
 
 def test_instructions_of_a_project_stay(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(harness.chats.conversations.tree.folders))
-    (folder_id,) = harness.chats.conversations.tree.folders
+    folder_id = harness.make_folder(qtbot)
     harness.chats.projects.put_instructions(folder_id, "We sell tea.")
     harness.chats.new_chat_in(folder_id)
     talk(harness, qtbot, Script(), Script(first=3))

@@ -424,23 +424,18 @@ def test_a_pasted_text_that_is_searched_is_in_every_export_and_comes_back(tmp_pa
 
 def test_files_are_exported_on_request(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     """As they are; of one that is gone what was read of it; those of a chat and those of its project."""
-    made: list[int] = []
-    app.chats.folders.made.connect(made.append)
-    app.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(made))
-    app.chats.folders.rename(made[0], "Whales")
-    app.wait_until_stored(qtbot)
+    project = app.make_folder(qtbot, "Whales")
     sources = tmp_path / "sources"
     (sources / "more").mkdir(parents=True)
     for name in ("report.bin.md", "gone.py", "more/report.bin.md", "empty.txt"):
         (sources / name).write_text("" if "empty" in name else f"About {name}")
     documents = app.chats.documents
-    documents.add(made[0], [sources])
+    documents.add(project, [sources])
     ends = (FileState.READY, FileState.UNREADABLE)
-    qtbot.waitUntil(lambda: [each.state in ends for each in documents.files(made[0])] == [True] * 4)
+    qtbot.waitUntil(lambda: [each.state in ends for each in documents.files(project)] == [True] * 4)
     (sources / "gone.py").unlink()
     (sources / "empty.txt").unlink()
-    app.chats.new_chat_in(made[0])
+    app.chats.new_chat_in(project)
     ask_about(app, qtbot, "About tigers")
     for form, path in ((ExportFormat.JSON, tmp_path / "x.json"), (ExportFormat.MARKDOWN, tmp_path / "y.md")):
         export_with_files(app, qtbot, form, path)

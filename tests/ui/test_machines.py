@@ -51,7 +51,7 @@ from engine.models import fit
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 from tests.helpers.fake_model_store import installed
-from tests.helpers.lent import free_port
+from tests.helpers.ports import free_port
 from tests.helpers.stillness import still
 from tests.helpers.window_pages import dialog
 

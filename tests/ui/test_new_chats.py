@@ -25,6 +25,13 @@ BUSY = pytest.mark.expect_log("was not stored: SQLITE_BUSY", "was not stored: SQ
 FULL = pytest.mark.expect_log("was not stored: SQLITE_FULL")
 
 
+def leave(app: AppHarness, qtbot: QtBot, text: str) -> None:
+    """In the composer, and stored if the disk takes it."""
+    app.window.composer.set_text(text)
+    app.window.composer.unsent.keep()
+    app.wait_until_stored(qtbot)
+
+
 @contextmanager
 def refusing(app: AppHarness, qtbot: QtBot) -> Iterator[None]:
     """The disk refuses all until the end of the block."""
@@ -41,9 +48,7 @@ def quit_with_refused(app: AppHarness, qtbot: QtBot) -> None:
     app.chats.new_chat()
     app.wait_until_stored(qtbot)
     with refusing(app, qtbot):
-        app.window.composer.set_text("precious")
-        app.window.composer.unsent.keep()
-        app.wait_until_stored(qtbot)
+        leave(app, qtbot, "precious")
         app.close()
 
 
@@ -113,9 +118,7 @@ def test_the_words_of_two_new_chats_stay_apart_also_after_a_restart(tmp_path: Pa
         refuse_second(app, qtbot)
         assert composer.text() == ""
         app.change(qtbot, make_room)
-        composer.set_text("Second")
-        composer.unsent.keep()
-        app.wait_until_stored(qtbot)
+        leave(app, qtbot, "Second")
     with open_app(tmp_path, qtbot) as app:
         composer = app.window.composer
         for text in ("Second", LONG):
@@ -226,9 +229,7 @@ def test_left_words_that_are_put_back_a_run_later_are_of_no_other_chat(tmp_path:
 
 def test_left_words_of_an_earlier_version_replace_what_was_stored_before(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
-        app.window.composer.set_text("half a")
-        app.window.composer.unsent.keep()
-        app.wait_until_stored(qtbot)
+        leave(app, qtbot, "half a")
     with closing(sqlite3.connect(app.paths.database)) as connection, connection:
         connection.execute("UPDATE unsent SET chat_id = 0")
     left = {"number": "1", "unsent": [[0, "half a thought"]], "attachments": [], "edits": [], "replies": []}
@@ -240,18 +241,14 @@ def test_left_words_of_an_earlier_version_replace_what_was_stored_before(tmp_pat
 @FULL
 def test_options_stay_with_their_new_chat_over_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
-        composer, chats = app.window.composer, app.chats
-        chats.folders.make()
-        app.wait_until_stored(qtbot)
-        project = app.application.storage.read.folders.all()[0].id
+        chats = app.chats
+        project = app.make_folder(qtbot)
         chats.new_chat_in(project)
         first = chats.chat_id
         chats.options.choose_texts("folders", ["/secret"])
         refuse_second(app, qtbot)
         app.change(qtbot, make_room)
-        composer.set_text("Second")
-        composer.unsent.keep()
-        app.wait_until_stored(qtbot)
+        leave(app, qtbot, "Second")
         assert (chats.options.folder_of(chats.chat_id), chats.tools.folders) == (None, ())
     with open_app(tmp_path, qtbot) as app:
         options, chats = app.chats.options, app.chats
@@ -273,9 +270,7 @@ def test_the_words_of_a_refused_new_chat_are_reached(tmp_path: Path, qtbot: QtBo
 def test_a_row_without_words_hides_none(tmp_path: Path, qtbot: QtBot) -> None:
     """`_put` is no transaction: of words that a full disk has refused it has the row."""
     with open_app(tmp_path, qtbot) as app:
-        app.window.composer.set_text("precious")
-        app.window.composer.unsent.keep()
-        app.wait_until_stored(qtbot)
+        leave(app, qtbot, "precious")
     with closing(sqlite3.connect(app.paths.database)) as connection, connection:
         connection.execute("INSERT INTO unsent (chat_id, text) VALUES (7, '')")
     with open_app(tmp_path, qtbot) as app:
@@ -287,9 +282,7 @@ def test_a_rescue_gives_lost_messages_no_number_of_a_new_chat(tmp_path: Path, qt
     with open_app(tmp_path, qtbot) as app:
         app.ask(qtbot, "First")
         app.chats.new_chat()
-        app.window.composer.set_text("precious")
-        app.window.composer.unsent.keep()
-        app.wait_until_stored(qtbot)
+        leave(app, qtbot, "precious")
     with closing(sqlite3.connect(app.paths.database)) as connection, connection:
         connection.execute("PRAGMA foreign_keys = OFF")
         connection.execute("UPDATE messages SET chat_id = -5")

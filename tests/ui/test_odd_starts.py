@@ -20,7 +20,7 @@ from app.storage.chats import QUICK_ASK
 from app.storage.copies import copy_if_due
 from app.storage.left_words import Left, LeftWords
 from app.words.chat_groups import ChatGroup
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.reply_words import title_of
 from tests.helpers.samples import fair
 
@@ -178,14 +178,12 @@ def test_a_home_that_is_a_link(tmp_path: Path, qtbot: QtBot) -> None:
     home, link = tmp_path / "disk", tmp_path / "home"
     home.mkdir()
     link.symlink_to(home)
-    with AppHarness(link) as harness:
-        harness.open(qtbot)
+    with open_app(link, qtbot) as harness:
         harness.ask(qtbot, "On another disk")
         assert harness.paths.data.is_relative_to(link)
     link.unlink()
     link.symlink_to(home.rename(tmp_path / "moved"))
-    with AppHarness(link) as harness:
-        harness.open(qtbot)
+    with open_app(link, qtbot) as harness:
         assert [row.title for row in harness.chats.conversations.rows if row.chat_id] == ["On another disk"]
     assert link.is_symlink()
     assert not home.exists()
@@ -204,8 +202,7 @@ def test_a_data_folder_behind_a_link_is_moved_while_the_app_runs(
     link = behind(profile)
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(disk)
-    with AppHarness(profile) as harness:
-        harness.open(qtbot)
+    with open_app(profile, qtbot) as harness:
         harness.ask(qtbot, "Before")
         moved = disk.rename(tmp_path / "moved")
         harness.window.composer.edit.insertPlainText("Meanwhile")
@@ -221,8 +218,7 @@ def test_a_data_folder_behind_a_link_is_moved_while_the_app_runs(
         harness.chats.conversations.set_query("meanwhile")
         harness.wait_until_stored(qtbot)
         assert [row.title for row in harness.chats.conversations.rows if row.chat_id] == ["Before"]
-    with AppHarness(profile) as harness:
-        harness.open(qtbot)
+    with open_app(profile, qtbot) as harness:
         (chat,) = harness.application.storage.read.chats.ids()
         asked = [each.text for each in harness.application.storage.read.messages.shown_branch(chat)][::2]
         assert asked == ["Before", "Meanwhile", "After"]
@@ -235,8 +231,7 @@ def test_what_was_just_asked_is_the_first_chat_although_the_clock_was_set_back(t
             Stores(database).chats.create(f"Chat {number}")
         database.execute("UPDATE chats SET updated_at = updated_at + ?", (365 * 86_400,))
     for question in ("Just now", "And again"):
-        with AppHarness(tmp_path) as harness:
-            harness.open(qtbot)
+        with open_app(tmp_path, qtbot) as harness:
             harness.ask(qtbot, question)
             heading, newest, following = harness.chats.conversations.rows[:3]
             assert (heading.group, newest.title, newest.chat_id) == (ChatGroup.TODAY, question, harness.chats.chat_id)

@@ -266,18 +266,14 @@ def test_return_opens_what_is_found_though_a_folder_is_closed_meanwhile(app: App
     wanted = app.chats.chat_id
     app.chats.new_chat()
     app.ask(qtbot, "pears")
-    made: list[int] = []
-    app.chats.folders.made.connect(made.append)
-    app.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(made))
-    still()
+    folder = app.make_folder(qtbot)
     app.chats.new_chat()
     search, chats, rows = app.window.sidebar.search, app.window.sidebar.chats, app.chats.conversations
     with held(app.application.storage._searcher):
         search.setFocus()
         QTest.keyClicks(search, "apples")
         QTest.keyClick(search, Qt.Key.Key_Return)
-        place = chats.visualRect(rows.index_of_folder(made[0])).center()
+        place = chats.visualRect(rows.index_of_folder(folder)).center()
         QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert app.chats.is_new
     qtbot.waitUntil(lambda: app.chats.chat_id == wanted)

@@ -48,7 +48,6 @@ from tests.ui.test_files_dialogs import export, files
 from tests.ui.test_machines import COMMIT, STUDIO, Others, others
 from tests.ui.test_machines import harness as macs
 from tests.ui.test_overlapping_acts import disk, held, quit_at_once
-from tests.ui.test_overlapping_tools import make_project
 from tests.ui.test_program_models import LESSER, THEIRS, asking
 from tests.ui.test_program_models import harness as programs
 from tests.ui.test_updates import Asked, asked, server
@@ -77,7 +76,7 @@ def options_of_projects(app: AppHarness, *projects: int) -> list[dict[str, objec
 def test_an_option_that_is_typed_for_a_project_is_not_the_next_one_s(
     app: AppHarness, qtbot: QtBot, name: str, typed: str, value: object
 ) -> None:
-    project, other = make_project(app, qtbot), make_project(app, qtbot)
+    project, other = app.make_folder(qtbot), app.make_folder(qtbot)
     page = app.window.project_page
     page.show(project)
     still()
@@ -93,7 +92,7 @@ def test_an_option_that_is_typed_for_a_project_stays_when_another_model_is_loade
 ) -> None:
     with open_app(tmp_path, qtbot, models={each.folder: each for each in (MAIN, DRAFT, OTHER)}) as app:
         app.application.settings.model_defaults = {OTHER.folder: {"temperature": 0.3, "max_tokens": 77}}
-        project = make_project(app, qtbot)
+        project = app.make_folder(qtbot)
         page = app.window.project_page
         page.show(project)
         still()
@@ -114,7 +113,7 @@ def half_typed(form: OptionForm) -> SchemaField:
 
 
 def test_a_faulty_schema_of_a_project_is_not_shown_in_the_next_one(app: AppHarness, qtbot: QtBot) -> None:
-    project, other = make_project(app, qtbot), make_project(app, qtbot)
+    project, other = app.make_folder(qtbot), app.make_folder(qtbot)
     page = app.window.project_page
     page.show(project)
     still()

@@ -74,16 +74,6 @@ def let_through_words(app: AppHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: reply(app).text != before)
 
 
-def make_project(app: AppHarness, qtbot: QtBot) -> int:
-    made: list[int] = []
-    app.chats.folders.made.connect(made.append)
-    app.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(made))
-    app.wait_until_stored(qtbot)
-    still()
-    return made[0]
-
-
 def begin_summary(app: AppHarness, qtbot: QtBot) -> None:
     """A third question, of whose chat the model reads all from the second on; a summary of the rest stands still."""
     app.chats.options.put(Scope.CHAT, "long_chats", "summary")
@@ -190,7 +180,7 @@ def test_another_model_waits_until_a_reply_that_calls_tools_has_ended(tmp_path: 
 
 
 def test_a_name_that_was_typed_is_kept_when_another_project_is_opened(app: AppHarness, qtbot: QtBot) -> None:
-    project, other = make_project(app, qtbot), make_project(app, qtbot)
+    project, other = app.make_folder(qtbot), app.make_folder(qtbot)
     page = app.window.project_page
     page.show(project)
     still()
@@ -225,7 +215,7 @@ def test_an_export_has_the_words_of_a_reply_that_is_written(app: AppHarness, qtb
 
 
 def test_an_export_has_instructions_that_were_just_typed(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    project = make_project(app, qtbot)
+    project = app.make_folder(qtbot)
     app.chats.new_chat_in(project)
     app.ask(qtbot, "Question")
     app.window.project_page.show(project)

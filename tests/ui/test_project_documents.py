@@ -43,6 +43,25 @@ def documents(harness: ControllerHarness) -> ProjectFilesController:
     return harness.controller.documents
 
 
+def add_notes(harness: ControllerHarness) -> None:
+    """To the open chat, over a loaded pair."""
+    documents, owner = harness.controller.documents, -harness.chat.chat_id
+    harness.load_pair()
+    documents.add_text(owner, "notes", "About zebras.")
+    harness.qtbot.waitUntil(lambda: documents.has_text(owner))
+
+
+def start_damaged(documents: ProjectFilesController, qtbot: QtBot) -> None:
+    """With a long text in the project's database, which is found by no word of it any more."""
+    path = documents.database(PROJECT)
+    files = open_files(path)
+    files.add_text("given", "About zebras. " * 3000)
+    files.close()
+    damage(path, "words_data")
+    documents.start()
+    qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+
+
 def states(documents: ProjectFilesController, place: int = PROJECT) -> list[FileState]:
     return [each.state for each in documents.files(place)]
 
@@ -112,10 +131,8 @@ def test_the_next_run_goes_on_and_forgets_what_has_no_project(tmp_path: Path, qt
 
 def test_a_chat_that_is_stored_has_its_documents_and_ends_with_them(harness: ControllerHarness, qtbot: QtBot) -> None:
     documents = harness.controller.documents
-    harness.load_pair()
     chat_id = harness.chat.chat_id
-    documents.add_text(-chat_id, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(-chat_id))
+    add_notes(harness)
     harness.engine.scripts.append(Script(("Yes",)))
     harness.chat.send("Hello")
     qtbot.waitUntil(lambda: len(harness.rows) == 2)
@@ -147,10 +164,8 @@ def test_a_document_that_waits_to_be_read_goes_with_its_chat(
 
 def test_documents_go_with_their_chat_though_another_is_open_by_then(harness: ControllerHarness, qtbot: QtBot) -> None:
     documents = harness.controller.documents
-    harness.load_pair()
     chat_id = harness.chat.chat_id
-    documents.add_text(-chat_id, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(-chat_id))
+    add_notes(harness)
     assert harness.controller.send("Hello")
     harness.controller.new_chat()
     assert not documents.files(-harness.chat.chat_id)
@@ -164,10 +179,8 @@ def test_documents_are_read_and_searched_once_their_database_is_copied(
 ) -> None:
     """It is copied once no thread has it open, which takes a moment: what is clicked then opens after it."""
     documents = harness.controller.documents
-    harness.load_pair()
     original = harness.chat.chat_id
-    documents.add_text(-original, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(-original))
+    add_notes(harness)
     harness.say("What about zebras?")
     free = threading.Event()
     documents._reader.ask(lambda: free.wait(60), ignore, ignore)
@@ -197,10 +210,8 @@ def test_documents_are_read_and_searched_once_their_database_is_copied(
 
 def test_a_copy_of_a_chat_has_its_documents(harness: ControllerHarness, qtbot: QtBot) -> None:
     documents = harness.controller.documents
-    harness.load_pair()
     chat_id = harness.chat.chat_id
-    documents.add_text(-chat_id, "notes", "About zebras.")
-    qtbot.waitUntil(lambda: documents.has_text(-chat_id))
+    add_notes(harness)
     harness.say("Hello")
     harness.chat.duplicate(chat_id)
     copy = harness.chat.chat_id
@@ -301,13 +312,7 @@ def test_texts_of_a_damaged_database_stay_while_the_disk_refuses_them(
     harness: ControllerHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents = harness.controller.documents
-    path = documents.database(PROJECT)
-    files = open_files(path)
-    files.add_text("given", "About zebras. " * 3000)
-    files.close()
-    damage(path, "words_data")
-    documents.start()
-    qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+    start_damaged(documents, qtbot)
 
     def full(*_given: object) -> int:
         raise sqlite3.OperationalError("database or disk is full")
@@ -346,13 +351,7 @@ def test_a_disk_that_takes_no_new_database_in_place_of_a_damaged_one_is_not_aske
 def test_a_tool_that_meets_damage_says_so_and_has_it_mended(harness: ControllerHarness, qtbot: QtBot) -> None:
     documents = harness.controller.documents
     harness.load_pair()
-    path = documents.database(PROJECT)
-    files = open_files(path)
-    files.add_text("given", "About zebras. " * 3000)
-    files.close()
-    damage(path, "words_data")
-    documents.start()
-    qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+    start_damaged(documents, qtbot)
     harness.controller.new_chat_in(PROJECT)
     reach = harness.controller.tools.reach(harness.chat.chat_id, frozenset())
     found = call_built_in("search_files", '{"query": "zebras"}', reach)
@@ -390,13 +389,7 @@ def test_damage_in_one_database_costs_no_other_its_texts_and_its_own_are_saved(t
     with open_harness(tmp_path / "profile", qtbot) as harness:
         harness.change(lambda stores: stores.folders.make("Project", None))
         documents = harness.controller.documents
-        path = documents.database(PROJECT)
-        files = open_files(path)
-        files.add_text("given", "About zebras. " * 3000)
-        files.close()
-        damage(path, "words_data")
-        documents.start()
-        qtbot.waitUntil(lambda: bool(documents.files(PROJECT)))
+        start_damaged(documents, qtbot)
         documents.add_text(0, "other", "About whales.")
         qtbot.waitUntil(lambda: documents.has_text(0))
         other = documents.database(0).stat().st_ino

@@ -23,14 +23,7 @@ from tests.helpers.stillness import still
 @pytest.fixture
 def tea(app: AppHarness, qtbot: QtBot) -> int:
     """A project of that name."""
-    made: list[int] = []
-    app.chats.folders.made.connect(made.append)
-    app.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(made))
-    app.chats.folders.rename(made[0], "Tea")
-    app.wait_until_stored(qtbot)
-    still()
-    return made[0]
+    return app.make_folder(qtbot, "Tea")
 
 
 def choose_in_menu(app: AppHarness, folder_id: int, words: str) -> None:
@@ -70,19 +63,16 @@ def test_the_page_is_in_place_of_the_chat_and_keeps_what_is_typed(app: AppHarnes
 
 
 def test_what_is_composed_in_one_project_stays_out_of_the_next(app: AppHarness, qtbot: QtBot, tea: int) -> None:
-    made: list[int] = []
-    app.chats.folders.made.connect(made.append)
-    app.chats.folders.make()
-    qtbot.waitUntil(lambda: bool(made))
+    other = app.make_folder(qtbot)
     page = app.window.project_page
     page.show(tea)
     still()
     QTest.keyClicks(page.form.instructions, "We sell ")
     compose(page.form.instructions, "차")
-    page.show(made[0])
+    page.show(other)
     still()
     compose(page.form.instructions, "", "!")
-    instructions = [app.chats.projects.get(each).instructions for each in (tea, made[0])]
+    instructions = [app.chats.projects.get(each).instructions for each in (tea, other)]
     assert instructions == ["We sell 차", "!"]
 
 

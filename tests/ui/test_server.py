@@ -33,8 +33,8 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
 from tests.helpers.gui_waits import gui_waits
-from tests.helpers.lent import free_port
 from tests.helpers.picture_files import rgb_png
+from tests.helpers.ports import free_port
 from tests.helpers.served import PATIENCE_S, Asked, chat_body, client_of, listens
 from tests.helpers.stillness import still
 from tests.helpers.window_pages import SETTINGS_PAGES

@@ -37,6 +37,7 @@ from engine import (
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
+from tests.ui.test_controllers_models import options_of as options
 
 SMALLER = replace(model_info("/models/Main-4B", 4_000_000_000), sees=True)
 STRANGER = model_info("/models/Stranger-1B", 1_000_000_000, "vocabulary-b")
@@ -51,11 +52,6 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
         harness.window.open_picker()
         yield harness
         harness.window.picker.close()
-
-
-def options(listed: OptionList) -> list[ListedOption]:
-    model = listed.model()
-    return [model.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(model.rowCount())]
 
 
 def click(listed: OptionList, value: str) -> None:

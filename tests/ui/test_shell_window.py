@@ -222,8 +222,7 @@ def test_after_a_kill_the_saved_reply_is_there(tmp_path: Path, qtbot: QtBot) -> 
         qtbot.waitUntil(lambda: [each.text for each in stored.shown_branch(1)] == ["Story", "A draft "])
         shutil.copytree(harness.paths.data, tmp_path / "after" / "data")  # what is on the disk at that moment
         harness.engine.gate.open()
-    with AppHarness(tmp_path / "after") as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path / "after", qtbot) as harness:
         assert "quit unexpectedly" in harness.window.banner.sentence.text()
         harness.chats.open_chat(1)
         reply = harness.chats.transcript.messages[-1]
@@ -238,7 +237,6 @@ def test_a_model_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, q
             harness.application.show()
         assert harness.engine.loads == []
         assert "Main-8B" in harness.window.banner.sentence.text()
-        harness.close()
 
 
 @pytest.mark.parametrize("role", ["", "draft:"])
@@ -250,11 +248,9 @@ def test_a_model_that_brought_the_app_down_before_it_was_chosen_leaves_the_pair_
         pair = harness.models.pair.main_folder, harness.models.pair.draft_folder
         assert all(pair)
     (harness.paths.data / "running").write_text(f"{role}/models/Huge-70B", encoding="utf-8")
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path, qtbot) as harness:
         assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == pair
         assert "quit unexpectedly" in harness.window.banner.sentence.text()
-        harness.close()
 
 
 @pytest.mark.expect_log("the database was damaged")
@@ -265,14 +261,12 @@ def test_a_draft_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, q
         assert folder
     harness.paths.database.write_bytes(b"damaged")
     (harness.paths.data / "running").write_text(f"draft:{folder}", encoding="utf-8")
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path, qtbot) as harness:
         assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == (MAIN.folder, "")
         banner = harness.window.banner
         assert Path(folder).name not in banner.sentence.text()
         banner.close_button.click()
         assert Path(folder).name in banner.sentence.text()
-        harness.close()
 
 
 def test_a_second_run_has_its_windows_where_they_were(tmp_path: Path, qtbot: QtBot) -> None:
@@ -340,8 +334,7 @@ def test_words_that_the_disk_refuses_stay(harness: AppHarness, qtbot: QtBot) -> 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
 def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: Path, qtbot: QtBot) -> None:
-    with AppHarness(tmp_path) as harness:
-        harness.open(qtbot)
+    with open_app(tmp_path, qtbot) as harness:
         harness.engine.scripts.append(Script(pieces=("word " * 3000,)))
         harness.engine.gate.hold()
         type_and_send(harness, "Story")
@@ -354,7 +347,6 @@ def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: P
         assert harness.window.banner.title.text() == unsaved().title
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()
-        harness.close()
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")
@@ -397,7 +389,6 @@ def test_a_start_without_its_chats_keeps_what_is_typed_and_can_be_tried_again(tm
         press(harness.window.composer.edit, Qt.Key.Key_Return)
         harness.wait_until_quiet(qtbot)
         assert harness.chats.transcript.messages[0].text == "precious"
-        harness.close()
 
 
 @pytest.mark.expect_log("the database cannot be opened")

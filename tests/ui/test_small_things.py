@@ -199,10 +199,7 @@ def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) ->
         harness.ask(qtbot, question)
         chats.rename(chats.chat_id, "A&B " * 120)
         harness.wait_until_stored(qtbot)
-    chats.folders.make()
-    harness.wait_until_stored(qtbot)
-    (folder_id,) = chats.conversations.tree.folders
-    chats.folders.rename(folder_id, "C&D " * 120)
+    harness.make_folder(qtbot, "C&D " * 120)
     chats.delete_chats([chats.chat_id])
     harness.wait_until_stored(qtbot)
     chats.open_chat(1)

@@ -596,24 +596,14 @@ def test_where_older_messages_can_be_left_out_the_model_may_go_on_calling(
     assert exchange.harness.engine.requests[-1].may_call is False
 
 
-def test_consent_for_every_chat_is_shown_and_can_be_taken_back(exchange: Exchange) -> None:
-    exchange.ask("Read", calls(call("files__read", {"path": "a"})), says("Done."))
-    exchange.finish(Answer.ALWAYS)
-    always = [row.id for group in exchange.chat.tools.chat_tools() for row in group.tools if row.always]
-    assert always == ["files/read"]
-    exchange.chat.tools.ask_again("files/read")
-    exchange.ask("Read", calls(call("files__read", {"path": "b"})), says("Done."))
-    exchange.finish(Answer.DONT)
-    assert len(exchange.servers.ran) == 1
-
-
-def test_consent_for_a_chat_is_shown_there_and_can_be_taken_back(exchange: Exchange) -> None:
+@pytest.mark.parametrize(("answer", "where"), [(Answer.ALWAYS, "always"), (Answer.CHAT, "in_chat")])
+def test_consent_is_shown_where_it_holds_and_can_be_taken_back(exchange: Exchange, answer: Answer, where: str) -> None:
     def allowed() -> list[str]:
-        return [row.id for group in exchange.chat.tools.chat_tools() for row in group.tools if row.in_chat]
+        return [row.id for group in exchange.chat.tools.chat_tools() for row in group.tools if getattr(row, where)]
 
     exchange.ask("Read", calls(call("files__read", {"path": "a"})), says("Done."))
     with exchange.harness.qtbot.waitSignal(exchange.chat.tools.changed):
-        exchange.finish(Answer.CHAT)
+        exchange.finish(answer)
     assert allowed() == ["files/read"]
     with exchange.harness.qtbot.waitSignal(exchange.chat.tools.changed):
         exchange.chat.tools.ask_again("files/read")

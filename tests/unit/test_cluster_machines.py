@@ -875,27 +875,25 @@ def test_what_is_lent_is_said_when_it_changes() -> None:
     ]
 
 
-def test_a_state_that_ends_in_the_middle_is_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process was killed while it wrote."""
-    monkeypatch.setattr(lending_process, "command", lambda *_: [sys.executable, "-c", "print('{\"pha', end='')"])
+@pytest.mark.parametrize(
+    ("program", "phases"),
+    [
+        ("print('{\"pha', end='')", [LendingPhase.STARTING, LendingPhase.FAILED]),  # it was killed while it wrote
+        (
+            """print('a warning\\n[1]\\n{"phase": "lost"}\\n{"phase": "ready"}')""",
+            [LendingPhase.STARTING, LendingPhase.READY, LendingPhase.FAILED],
+        ),
+    ],
+)
+def test_what_else_the_process_prints_is_no_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, phases: list[LendingPhase]
+) -> None:
+    monkeypatch.setattr(lending_process, "command", lambda *_: [sys.executable, "-c", program])
     states: queue.SimpleQueue[LendingState] = queue.SimpleQueue()
     process = LendingProcess(tmp_path, "127.0.0.1:1", states.put)
     process.start()
 
-    assert [states.get(timeout=60).phase for _ in range(2)] == [LendingPhase.STARTING, LendingPhase.FAILED]
-    assert process.stop(60)
-
-
-def test_what_else_the_process_prints_is_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A library's warning, say."""
-    lines = ("a warning", "[1]", '{"phase": "lost"}', '{"phase": "ready"}')
-    monkeypatch.setattr(lending_process, "command", lambda *_: [sys.executable, "-c", f"print(*{lines}, sep='\\n')"])
-    states: queue.SimpleQueue[LendingState] = queue.SimpleQueue()
-    process = LendingProcess(tmp_path, "127.0.0.1:1", states.put)
-    process.start()
-
-    phases = [states.get(timeout=60).phase for _ in range(3)]
-    assert phases == [LendingPhase.STARTING, LendingPhase.READY, LendingPhase.FAILED]
+    assert [states.get(timeout=60).phase for _ in phases] == phases
     assert process.stop(60)
 
 

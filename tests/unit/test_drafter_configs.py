@@ -25,7 +25,7 @@ from engine.models.drafters import (
 )
 from engine.models.inspect import check_config
 from engine.models.model_files import FileError
-from tests.helpers.tiny_drafters import laguna_config
+from tests.helpers.tiny_drafters import GEMMA_LAYERS, laguna_config
 
 SIZES: dict[str, Any] = {
     "hidden_size": 2560,
@@ -74,10 +74,7 @@ GEMMA4: dict[str, Any] = DEEPSPEC | {
     "global_head_dim": 512,
     "num_global_key_value_heads": 1,
     "hidden_activation": "gelu_pytorch_tanh",
-    "rope_parameters": {
-        "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},
-        "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
-    },
+    "rope_parameters": GEMMA_LAYERS["rope_parameters"],
 }
 NEMOTRON: dict[str, Any] = DEEPSPEC | {  # as NVIDIA says it: one flag for all layers, and the layers twice
     "attention_sink_bias": True,

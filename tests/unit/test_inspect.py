@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -232,20 +231,7 @@ def test_a_sentencepiece_file_is_compared_as_a_file(tmp_path: Path) -> None:
 def test_the_count_is_the_one_of_mlx_lm(tmp_path: Path, mode: str) -> None:
     """Real weights, written by mlx: shapes, dtypes and the header's layout are not ours."""
     utils = pytest.importorskip("mlx_lm.utils")
-    config: dict[str, Any] = {
-        "model_type": "qwen3",
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "intermediate_size": 128,
-        "vocab_size": 96,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 1,
-        "head_dim": 32,
-        "rms_norm_eps": 1e-6,
-        "rope_theta": 1e4,
-        "max_position_embeddings": 512,
-        "tie_word_embeddings": False,
-    }
+    config = pytest.importorskip("tests.helpers.tiny_models").qwen3_config()
     model_class, arguments = utils._get_classes(config)
     model = model_class(arguments.from_dict(config))
     if mode != "plain":

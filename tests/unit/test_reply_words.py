@@ -12,20 +12,11 @@ from app.words.replies import FooterLine, Tone, break_even_text, footer_line, re
 from app.words.requests import RequestColumn, second_line
 from app.words.speculation import plain_sentence, time_shares, time_words
 from engine import DraftingState, RequestStats
+from tests.helpers.transcript_harness import STATS
 
 # Behind the first round, 100 of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per
 # pass on.
-DRAFTED = RequestStats(
-    generated_tokens=291,
-    rounds=101,
-    draft_rounds=100,
-    drafted=268,
-    accepted=190,
-    drafting=DraftingState.ACTIVE,
-    decode_s=5.0,
-    plain_rounds=181.0,
-    plain_passes=40,
-)
+DRAFTED = replace(STATS, plain_passes=40)
 PLAIN = RequestStats(generated_tokens=31, rounds=31, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
 
 

@@ -60,29 +60,20 @@ def test_transaction_is_all_or_nothing(database: Database) -> None:
     assert [chat.title for chat in chats.find()] == ["kept"]
 
 
-def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("can_be_deleted", [True, False])
+def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.MonkeyPatch, can_be_deleted: bool) -> None:
+    """One is enough; an earlier one that cannot be deleted stops nothing."""
     fill(path, chats=3, messages=40, words=200)
     earlier = path.with_name("chats-before-v2.db")
-    earlier.touch()
-    scripts = [*schema._scripts(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
-    monkeypatch.setattr(schema, "_scripts", lambda: scripts)
-    with closing(Database(path)) as database:
-        assert database.row("SELECT mood FROM chats") is not None
-    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(scripts)}.db"))) as copy:
-        assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
-    assert not earlier.exists(), "one such copy is enough"
-
-
-def test_a_copy_that_cannot_be_deleted_does_not_stop_the_next_migration(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(path, chats=1, messages=2, words=2)
-    path.with_name("chats-before-v2.db").mkdir()
+    earlier.touch() if can_be_deleted else earlier.mkdir()
     scripts = [*schema._scripts(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
     monkeypatch.setattr(schema, "_scripts", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
         assert database.rescued is None
+    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(scripts)}.db"))) as copy:
+        assert copy.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
+    assert earlier.exists() is not can_be_deleted
 
 
 # What version 1 wrote in its two columns, and the one status that it has become; the last is from a version to come.

@@ -243,8 +243,7 @@ def test_a_folder_is_a_project_and_its_deletion_takes_neither_its_instructions_n
 
 
 @pytest.mark.parametrize("version", range(4, newest_version()))
-def test_a_folder_of_an_earlier_version_is_a_project_without_anything(tmp_path: Path, version: int) -> None:
-    path = tmp_path / "chats.db"
+def test_a_folder_of_an_earlier_version_is_a_project_without_anything(path: Path, version: int) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
         migrate(raw, version)
         raw.execute("INSERT INTO folders (name, created_at) VALUES ('Tea', 1.0)")

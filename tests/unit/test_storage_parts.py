@@ -300,8 +300,7 @@ def write_version(path: Path, version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(1, 10))
-def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, version: int) -> None:
-    path = tmp_path / "chats.db"
+def test_messages_of_every_earlier_version_have_their_parts(path: Path, version: int) -> None:
     write_version(path, version)
     with closing(Database(path)) as database:
         stores = Stores(database)
@@ -319,9 +318,8 @@ def test_messages_of_every_earlier_version_have_their_parts(tmp_path: Path, vers
 
 
 @pytest.mark.parametrize("version", range(1, 10))
-def test_a_migration_that_is_cut_begins_anew(tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_is_cut_begins_anew(path: Path, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kill leaves is what SQLite has not committed."""
-    path = tmp_path / "chats.db"
     write_version(path, version)
     statements = schema._statements
     count = sum(len(list(statements(script))) for script in schema._scripts()[version:])

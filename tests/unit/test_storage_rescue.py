@@ -111,9 +111,8 @@ ENDLESS = [into_itself, many_ways_to_one_page, a_byte_before, garbage, gigabytes
 
 
 @pytest.mark.parametrize("damage", [*ENDLESS, cut_off])
-def test_any_damaged_file_opens_with_its_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
+def test_any_damaged_file_opens_with_its_copy(path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
     monkeypatch.setattr(rescue, "_PATIENCE_S", 0.2)
-    path = tmp_path / "chats.db"
     copied, newer = fill_two(path)
     damage(path)
     kept = path.stat().st_size
@@ -130,16 +129,14 @@ def test_any_damaged_file_opens_with_its_copy(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("damage", ENDLESS)
-def test_any_damaged_file_opens_without_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
+def test_any_damaged_file_opens_without_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
     monkeypatch.setattr(rescue, "_PATIENCE_S", 0.2)
-    path = tmp_path / "chats.db"
     texts = fill(path, chats=_CHATS, messages=_MESSAGES, words=200)
     damage(path)
     assert look(path).texts <= texts
 
 
-def test_a_large_file_is_not_examined_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "chats.db"
+def test_a_large_file_is_not_examined_for_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = fill(path)
     monkeypatch.setattr(opening, "_LOOKING_S", -1.0)
     monkeypatch.setattr(opening, "_STEPS", 1)
@@ -147,8 +144,7 @@ def test_a_large_file_is_not_examined_for_long(tmp_path: Path, monkeypatch: pyte
     assert look(path).texts == texts
 
 
-def test_damaged_pages_in_several_places_cost_only_their_own_rows(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_damaged_pages_in_several_places_cost_only_their_own_rows(path: Path) -> None:
     texts = fill(path, chats=_CHATS, messages=_MESSAGES, words=200)
     for part in (3, 5, 7):
         place = path.stat().st_size * part // 10 // PAGE_BYTES * PAGE_BYTES
@@ -158,9 +154,8 @@ def test_damaged_pages_in_several_places_cost_only_their_own_rows(tmp_path: Path
 
 
 @pytest.mark.parametrize("part", range(1, 10))
-def test_what_the_copy_has_and_what_can_be_read_of_the_file_are_put_together(tmp_path: Path, part: int) -> None:
+def test_what_the_copy_has_and_what_can_be_read_of_the_file_are_put_together(path: Path, part: int) -> None:
     """By the numbers of the rows: what was changed since stays changed, and what was deleted stays deleted."""
-    path = tmp_path / "chats.db"
     copied, newer = fill_two(path)
     with closing(Database(path)) as database:
         database.execute("UPDATE messages SET text = ? WHERE id = 1", (f"{SECRET} other words",))
@@ -180,8 +175,7 @@ def test_what_the_copy_has_and_what_can_be_read_of_the_file_are_put_together(tmp
     assert len(newer - look(path).texts) <= 4
 
 
-def test_what_was_deleted_in_a_table_that_can_be_read_does_not_come_back(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_what_was_deleted_in_a_table_that_can_be_read_does_not_come_back(path: Path) -> None:
     fill(path, chats=_CHATS, messages=_MESSAGES, words=200)
     with closing(Database(path)) as database:
         Stores(database).unsent.put(1, "sent since")
@@ -199,8 +193,7 @@ def test_what_was_deleted_in_a_table_that_can_be_read_does_not_come_back(tmp_pat
         assert not database.rows("SELECT * FROM folders")
 
 
-def test_what_was_deleted_for_good_and_is_still_in_the_copy_does_not_come_back(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_what_was_deleted_for_good_and_is_still_in_the_copy_does_not_come_back(path: Path) -> None:
     fill(path, messages=_MESSAGES, words=200)
     copy_if_due(path)
     with closing(Database(path)) as database:
@@ -212,8 +205,7 @@ def test_what_was_deleted_for_good_and_is_still_in_the_copy_does_not_come_back(t
     assert all(text.startswith(f"{SECRET} 2.") for text in look(path).texts)
 
 
-def test_a_damaged_copy_is_passed_over_for_the_one_before_it(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_a_damaged_copy_is_passed_over_for_the_one_before_it(path: Path) -> None:
     texts = fill(path, messages=_MESSAGES, words=200)
     copy_if_due(path)
     (sound,) = copies_of(path)
@@ -225,8 +217,7 @@ def test_a_damaged_copy_is_passed_over_for_the_one_before_it(tmp_path: Path) -> 
     assert look(path).texts == texts
 
 
-def test_a_copy_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_a_copy_of_an_earlier_version_is_brought_up_to_date(path: Path) -> None:
     texts = fill(path)
     copy_if_due(path)
     (copy,) = copies_of(path)
@@ -246,8 +237,7 @@ def test_a_copy_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path) -> N
     assert copy.read_bytes() == before
 
 
-def test_a_rescue_keeps_the_order_and_what_was_typed(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_a_rescue_keeps_the_order_and_what_was_typed(path: Path) -> None:
     edit = Edit(3, EditKind.AFTER, MessageRole.USER, "half", (Attachment("a.txt", AttachmentKind.TEXT, "text", 4),))
     with closing(Database(path)) as database:
         stores = Stores(database)
@@ -269,8 +259,7 @@ def test_a_rescue_keeps_the_order_and_what_was_typed(tmp_path: Path) -> None:
         assert database.row("PRAGMA foreign_key_check") is None
 
 
-def test_messages_of_a_lost_chat_are_in_one_without_a_title(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_messages_of_a_lost_chat_are_in_one_without_a_title(path: Path) -> None:
     texts = fill(path)
     turned_round(path, root(path, "chats"))
     with closing(Database(path)) as database:
@@ -280,9 +269,8 @@ def test_messages_of_a_lost_chat_are_in_one_without_a_title(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("number", [2**31, 2**62, -5])
-def test_rows_of_numbers_that_nothing_gives_are_taken_from_the_copy(tmp_path: Path, number: int) -> None:
+def test_rows_of_numbers_that_nothing_gives_are_taken_from_the_copy(path: Path, number: int) -> None:
     """Qt's signals cannot name them."""
-    path = tmp_path / "chats.db"
     texts = fill(path)
     copy_if_due(path)
     with closing(Database(path)) as database:
@@ -293,9 +281,8 @@ def test_rows_of_numbers_that_nothing_gives_are_taken_from_the_copy(tmp_path: Pa
     assert is_sound(path)
 
 
-def test_a_deletion_before_there_was_anything_is_damage(tmp_path: Path) -> None:
+def test_a_deletion_before_there_was_anything_is_damage(path: Path) -> None:
     """One bit makes 0 of NULL; the next start would delete the chat for good."""
-    path = tmp_path / "chats.db"
     texts = fill(path)
     with closing(Database(path)) as database:
         database.execute("UPDATE chats SET deleted_at = 0 WHERE id = 2")
@@ -304,8 +291,7 @@ def test_a_deletion_before_there_was_anything_is_damage(tmp_path: Path) -> None:
     assert look(path).texts == texts
 
 
-def test_a_row_with_the_number_of_a_later_one_does_not_take_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_a_row_with_the_number_of_a_later_one_does_not_take_its_place(path: Path) -> None:
     texts = fill(path, words=80)
     copy_if_due(path)
     whole = path.read_bytes()
@@ -327,9 +313,8 @@ def _read(path: Path, sql: str) -> list[object]:
     return []
 
 
-def test_an_entry_of_an_index_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
+def test_an_entry_of_an_index_that_cannot_be_read_is_damage(path: Path) -> None:
     """SQLite's own check passes it over, and the chat could not be opened."""
-    path = tmp_path / "chats.db"
     texts = fill(path, messages=20)
     whole = path.read_bytes()
     end = root(path, "messages_by_parent") + PAGE_BYTES
@@ -343,8 +328,7 @@ def test_an_entry_of_an_index_that_cannot_be_read_is_damage(tmp_path: Path) -> N
     assert look(path).texts == texts
 
 
-def test_a_file_that_ends_within_a_page_is_not_sound(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_a_file_that_ends_within_a_page_is_not_sound(path: Path) -> None:
     texts = fill(path, messages=3, words=1500)
     whole = path.read_bytes()
     for cut in (1, 700, PAGE_BYTES - 1):
@@ -361,8 +345,7 @@ def test_a_damaged_note_of_a_rescue_tells_nothing(tmp_path: Path, note: str | by
         assert database.rescued is None
 
 
-def test_a_rescue_and_the_index_find_what_is_no_folder_and_no_file_in_their_places(tmp_path: Path) -> None:
-    path = tmp_path / "chats.db"
+def test_a_rescue_and_the_index_find_what_is_no_folder_and_no_file_in_their_places(path: Path, tmp_path: Path) -> None:
     texts = fill(path, messages=3, words=3)
     copy_if_due(path)
     (tmp_path / "chats-rescue").write_text("")

@@ -66,6 +66,11 @@ class User:
         self.host.host.stop(config.id)
         return seen
 
+    def sign_in(self, config: ServerConfig) -> None:
+        page, _, ends = self.begin(config)
+        self.finish(config, page, ends)
+        assert self.host.tools(config)
+
 
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
@@ -180,9 +185,7 @@ def test_two_sign_ins_at_once_and_one_that_is_cancelled(user: User) -> None:
 def test_a_refusal_ends_the_server_until_the_user_signs_in(user: User) -> None:
     with oauth_tool_server() as server:
         config = user.add(server)
-        page, _, ends = user.begin(config)
-        user.finish(config, page, ends)
-        assert user.host.tools(config)
+        user.sign_in(config)
         server.sign_in.access.clear()
         server.sign_in.refresh.clear()
         assert user.host.call(config.id).text.startswith("The user has to sign in")
@@ -196,16 +199,12 @@ def test_a_refusal_ends_the_server_until_the_user_signs_in(user: User) -> None:
 def test_a_call_that_needs_more_than_was_allowed_has_the_user_sign_in_for_that_too(user: User) -> None:
     with oauth_tool_server("scopes") as server:
         config = user.add(server)
-        page, _, ends = user.begin(config)
-        user.finish(config, page, ends)
-        assert user.host.tools(config)
+        user.sign_in(config)
         assert user.host.call(config.id).text.startswith("The user has to sign in to the tool server again")
         assert user.host.host.lacking(config.id) == "write"
         assert user.host.tools(config), "all else goes on"
-        page, _, ends = user.begin(config)
-        user.finish(config, page, ends)
+        user.sign_in(config)
         assert server.sign_in.scopes == ["read", "read write"]
-        assert user.host.tools(config)
         assert (user.host.call(config.id).text, user.host.host.lacking(config.id)) == ("done", "")
         assert server.sign_in.faults == []
 
@@ -213,9 +212,7 @@ def test_a_call_that_needs_more_than_was_allowed_has_the_user_sign_in_for_that_t
 def test_a_sign_in_that_is_refused_while_the_server_works_leaves_it_ready(user: User) -> None:
     with oauth_tool_server("scopes") as server:
         config = user.add(server)
-        page, _, ends = user.begin(config)
-        user.finish(config, page, ends)
-        assert user.host.tools(config)
+        user.sign_in(config)
         server.sign_in.mode = "refuses"
         page, _, ends = user.begin(config)
         browse(page)
