@@ -168,6 +168,8 @@ class LoadedPair:
     def keep_only(self, conversations: Collection[str]) -> None:
         """Delete what is kept of all other conversations; what has no conversation's name stays."""
         self.store.keep_only(conversations)
+        if self.station is not None:
+            self.station.forget()
         if self.main is not None:
             Steps.of(self.main).keep_only(conversations)
 

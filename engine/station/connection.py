@@ -36,6 +36,7 @@ from engine.station.messages import (
     Commit,
     DraftLoaded,
     End,
+    Forget,
     LoadDraft,
     Propose,
     Proposed,
@@ -162,6 +163,10 @@ class StationConnection:
             self._held.remove(sequence)
         self._caught_up.discard(sequence)
         self._send(End(sequence))
+
+    def forget(self) -> None:
+        """Keep nothing of the conversations so far once they have ended."""
+        self._send(Forget())
 
     def propose(self, order: Propose) -> None:
         self._answers[order.number] = None

@@ -53,6 +53,7 @@ class Conversation:
         self.tree = Tree(beliefs)
         self.caches = draft.make_caches() if caches is None else caches
         self.ended = False
+        self.forgotten = False  # once it has ended it is deleted
         self.sharpness = 0
         self._draft = draft
         self._sampler = sampler

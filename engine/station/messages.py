@@ -61,6 +61,11 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
+class Forget:
+    """Nothing is kept of the conversations so far once they have ended: a chat was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
 class DraftLoaded:
     context_tokens: int
 
@@ -87,5 +92,5 @@ class Proposed:
     worked_us: int
 
 
-Order = LoadDraft | Begin | Commit | Propose | End | Ping
+Order = LoadDraft | Begin | Commit | Propose | End | Forget | Ping
 Answer = Hello | DraftLoaded | CaughtUp | Proposed | Pong | RankBroken

@@ -20,7 +20,18 @@ from engine.machines.messages import Value
 from engine.machines.versions import hello_here
 from engine.machines.wire import Wire, WireBroken
 from engine.station.connection import CONVERSATIONS
-from engine.station.messages import Begin, CaughtUp, Commit, DraftLoaded, End, LoadDraft, Order, Propose, Proposed
+from engine.station.messages import (
+    Begin,
+    CaughtUp,
+    Commit,
+    DraftLoaded,
+    End,
+    Forget,
+    LoadDraft,
+    Order,
+    Propose,
+    Proposed,
+)
 from engine.station.tree import Beliefs, Node
 
 if TYPE_CHECKING:
@@ -138,6 +149,21 @@ class Station:
             case End(sequence=number):
                 if conversation := self._conversations.get(number):
                     conversation.ended = True
+                    self._delete_forgotten()
+            case Forget():
+                for conversation in self._conversations.values():
+                    conversation.forgotten = True
+                self._delete_forgotten()
+
+    def _delete_forgotten(self) -> None:
+        import mlx.core as mx
+
+        with self._lock:
+            done = [number for number, each in self._conversations.items() if each.ended and each.forgotten]
+            for number in done:
+                del self._conversations[number]
+        if done:
+            mx.clear_cache()
 
     def _commit(self, order: Commit) -> None:
         conversation = self._used(order.sequence)

@@ -121,6 +121,14 @@ def test_a_station_reads_no_text_and_imports_no_tokenizers(stationed: Stationed)
     assert "tokenizers" not in Path(f"/proc/{stationed.started[0].pid}/maps").read_text()
 
 
+def test_a_station_learns_that_a_chat_was_deleted(stationed: Stationed, monkeypatch: pytest.MonkeyPatch) -> None:
+    stationed.until(lambda state: state.phase is StationPhase.READY)
+    forgot = threading.Event()
+    monkeypatch.setattr(connection.StationConnection, "forget", lambda _: forgot.set())
+    stationed.client.engine.keep_only([])
+    assert forgot.wait(PATIENCE_S)
+
+
 def test_one_that_no_longer_answers_is_started_again(stationed: Stationed) -> None:
     """As a machine that sleeps: its connection stays open. Until then it answers beats, as those of lent ones."""
     ready = stationed.until(lambda state: state.phase is StationPhase.READY)

@@ -17,7 +17,7 @@ from engine.models.loading import LoadedModel
 from engine.station import worker
 from engine.station.connection import DraftOrder, StationProcess
 from engine.station.conversation import StationDraft
-from engine.station.messages import Begin, CaughtUp, Commit, End, LoadDraft, Order, Propose, Proposed
+from engine.station.messages import Begin, CaughtUp, Commit, End, Forget, LoadDraft, Order, Propose, Proposed
 from engine.station.worker import Received, Station
 from tests.engine.conftest import Zoo
 
@@ -78,6 +78,17 @@ def test_nothing_is_prepared_beyond_the_memory_that_is_lent(station: Driven) -> 
     answer = station.said[-1]
     assert isinstance(answer, Proposed)
     assert len(answer.tokens) == 4
+
+
+def test_nothing_is_kept_of_conversations_that_end_once_a_chat_was_deleted(station: Driven) -> None:
+    for number in (1, 2):
+        station.begin(number, [*PROMPT, number])
+    for order, left in ((End(1), [1, 2]), (Forget(), [2]), (End(2), [])):
+        station.hear(order)
+        station.work()
+        assert list(station._conversations) == left
+    station.begin(3, PROMPT)
+    assert station._conversations[3].caches.position == 0
 
 
 def takes_more(station: Station) -> bool:
