@@ -60,7 +60,7 @@ def sections(text: str) -> list[Section]:
         if end == len(text) or not text[start:end].isspace():
             result.append(Section(start, end, fence))
         elif blank := _BLANK_LINES.match(text, end):
-            end = blank.end()
+            end = min(blank.end(), len(text) - 1)  # there is always a last one
         while ahead is not None and ahead[0] < end:
             fence = _after(fence, ahead[1])
             ahead = next(lines, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.markup.block import BlockKind
@@ -17,6 +17,8 @@ LINES = ("words in a line\n", "\n", "```py\n", "```\n", "~~~~\n", "   ```\n", "x
 
 
 @given(st.lists(st.tuples(st.sampled_from(LINES), st.integers(1, 900)), max_size=12))
+@example([("\n", 900)] * 2)
+@example([("\n", 900), ("\n", 900), ("a ", 1)])
 def test_sections_leave_out_nothing_but_blank_lines(runs: list[tuple[str, int]]) -> None:
     text = "".join(line * times for line, times in runs)[:300_000]
     cuts = sections(text)
