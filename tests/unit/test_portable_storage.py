@@ -411,6 +411,11 @@ def test_another_program_shows_of_an_exported_message_what_the_app_shows_and_tho
     assert html.endswith("<h2>Reply</h2>\n<p>Three.</p>\n")
 
 
+def test_a_formula_is_exported_letter_for_letter() -> None:
+    said = "\\(a<b\\), $a<b$ and \\[a<b \\\\[4pt]\nb<c\\]"
+    assert said in markdown_of(replace(CHAT, messages=(say(1, None, said),), shown=1), WORDS)
+
+
 def no_bytes(_digest: str) -> None:
     """Of chats without pictures."""
 
