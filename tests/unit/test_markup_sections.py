@@ -30,6 +30,15 @@ def test_sections_leave_out_nothing_but_blank_lines(runs: list[tuple[str, int]])
         assert all(text.count("\n", cut.start, cut.end) <= 500 for cut in cuts)
 
 
+@pytest.mark.parametrize("after", ["", "x"])
+@pytest.mark.parametrize("blank", ["\n", " "])
+def test_blank_lines_of_any_number_are_passed_over_at_once(blank: str, after: str) -> None:
+    text = "words" + blank * 2_000_000 + after
+    first, last = sections(text)[0], sections(text)[-1]
+    assert (first.start, last.end) == (0, len(text))
+    assert sections(text[5:])[-1].end == len(text) - 5
+
+
 @pytest.mark.parametrize("line", ["- a\n", "# a\n", "---\n", "a\n"])
 def test_very_many_short_lines_are_not_read_as_a_whole(line: str) -> None:
     """Each may be a block of its own: 4,000 of them took a third of a second."""
