@@ -397,6 +397,7 @@ def test_markdown_has_the_branch_on_screen() -> None:
         ("a ````b\n````\n<b>", "<p>a ````b</p>\n<pre><code>&lt;b&gt;\n</code></pre>"),
         ("<!-- $5 vector<int> $6", "<p>&lt;!-- $5 vector&lt;int&gt; $6</p>"),
         ("`<b>` \\<b> $x<b$ <br> <https://a.b>", '<a href="https://a.b">https://a.b</a>'),
+        ("<c.d@a.b>", '<p><a href="mailto:c.d@a.b">c.d@a.b</a></p>'),
     ],
 )
 def test_another_program_shows_of_an_exported_message_what_the_app_shows_and_those_after_it(
