@@ -18,7 +18,7 @@ _SECTION_LINES = 250
 _PLAIN_CHARS = 4_000
 _PLAIN_LINES = 500
 _MOST_FENCES = 10_000  # above that fences are not taken for code
-_BLANK_LINES = re.compile(r"\s*\n")
+_WORDS = re.compile(r"\S|.\Z", re.DOTALL)  # or the end, which is in a section
 
 
 class Fence(NamedTuple):
@@ -59,8 +59,8 @@ def sections(text: str) -> list[Section]:
         end = _end_of_section(text, start)
         if end == len(text) or not text[start:end].isspace():
             result.append(Section(start, end, fence))
-        elif blank := _BLANK_LINES.match(text, end):
-            end = min(blank.end(), len(text) - 1)  # there is always a last one
+        elif words := _WORDS.search(text, end):  # to their line, or to themselves where that is half over
+            end = text.rfind("\n", end, words.start()) + 1 or words.start()
         while ahead is not None and ahead[0] < end:
             fence = _after(fence, ahead[1])
             ahead = next(lines, None)

@@ -38,7 +38,7 @@ _UPDATE = "canmore.update_textdoc"
 _CODE = "code/"
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _WITHIN = "\ue202"  # between the parts of what stands for a source, a thing or a link
-_STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201|【\\d+[^【】\\n]*†[^【】\\n]*】)")
+_STANDS_FOR = re.compile(f"( ?)(\ue200(\\w{{1,40}}){_WITHIN}?([^\ue200\ue201]*)\ue201|【\\d[^【】†\\n]*†[^【】\\n]*】)")
 _LINK = re.compile(r"https?://[^\s<>]+")
 
 

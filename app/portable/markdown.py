@@ -16,12 +16,14 @@ from app.storage.portable import PortableChat, PortableMessage
 _MARKS = re.compile(r"([\\`*_~\[\]<>&])")
 # Code and formulas, which stay as they are but for a fence without an end; then what the app shows otherwise than
 # others: HTML is text, and a line of a paragraph ends where it was ended.
+_TEX = r"(?:\\[^()\[\]]|[^\\\n]|\n(?![ \t]*(?:\n|```|~~~)))+"
 _OTHERWISE = re.compile(
     r"^(?P<before>[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?)(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
     r".*?(?P<end>^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|(?<!`)(?P<mark>`+)(?!`)(?:(?!\n[ \t]*(?:\n|```|~~~)).){1,1000}?(?<!`)(?P=mark)(?!`)"
+    rf"|\\\({_TEX}\\\)|\\\[{_TEX}\\\]"
     r"|\$\$.+?\$\$|\$[^\s$](?:[^$\n]*[^\s$])?\$(?!\d)|\\."
-    r"|<(?=[a-z/!?])(?!br\s*/?>|https?:|mailto:)"
+    r"|<(?=[a-z/!?])(?!br\s*/?>|https?:|mailto:|[\w.+-]+@)"
     r"|(?<=\S)[ \t]*\n(?=[ \t]*\S)(?![ \t]*(?:[|#>]|```|~~~|(?:[-*+]|\d{1,9}[.)])[ \t]))",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )

@@ -224,7 +224,7 @@ def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
         if not chosen or len(chosen) > MOST_FILES:
             yield _bad(name, WhyNotRead.TOO_LARGE if chosen else WhyNotRead.UNKNOWN)
             return
-        folders = [PurePosixPath("/", each.filename).parent for each in chosen]
+        folders = [PurePosixPath("/", each.filename.lstrip("/")).parent for each in chosen]
         top = os.path.commonpath(folders)
         files = Beside(lambda: _in(archive))
         unpacked = sum(each.file_size for each in chosen)
@@ -238,7 +238,7 @@ def _in_archive(name: str, file: IO[bytes]) -> Iterator[Source]:
                 yield _bad(inner, WhyNotRead.ENCRYPTED)
             else:
                 opened = partial(archive.open, member)
-                parts = tuple(map(_shown, folder.relative_to(top).parts))
+                parts = tuple(map(_shown, folder.relative_to(top).parts[:_MOST_DEPTH]))
                 yield Source(inner, member.file_size, opened, parts, beside=files)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.markup.block import BlockKind
@@ -17,8 +17,6 @@ LINES = ("words in a line\n", "\n", "```py\n", "```\n", "~~~~\n", "   ```\n", "x
 
 
 @given(st.lists(st.tuples(st.sampled_from(LINES), st.integers(1, 900)), max_size=12))
-@example([("\n", 900)] * 2)
-@example([("\n", 900), ("\n", 900), ("a ", 1)])
 def test_sections_leave_out_nothing_but_blank_lines(runs: list[tuple[str, int]]) -> None:
     text = "".join(line * times for line, times in runs)[:300_000]
     cuts = sections(text)
@@ -30,6 +28,15 @@ def test_sections_leave_out_nothing_but_blank_lines(runs: list[tuple[str, int]])
     if len(text) > LONGEST_WHOLE or text.count("\n") > MOST_LINES_WHOLE:
         assert all(cut.end - cut.start <= LONGEST_PIECE for cut in cuts)
         assert all(text.count("\n", cut.start, cut.end) <= 500 for cut in cuts)
+
+
+@pytest.mark.parametrize("after", ["", "x"])
+@pytest.mark.parametrize("blank", ["\n", " "])
+def test_blank_lines_of_any_number_are_passed_over_at_once(blank: str, after: str) -> None:
+    text = "words" + blank * 2_000_000 + after
+    first, last = sections(text)[0], sections(text)[-1]
+    assert (first.start, last.end) == (0, len(text))
+    assert sections(text[5:])[-1].end == len(text) - 5
 
 
 @pytest.mark.parametrize("line", ["- a\n", "# a\n", "---\n", "a\n"])

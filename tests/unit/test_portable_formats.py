@@ -194,7 +194,7 @@ def test_marks_of_the_page_become_the_words_that_it_shows() -> None:
 
 
 def test_marks_of_sources_become_what_the_file_says_of_these() -> None:
-    """Those of research and of files; what has no source here may be the user's own words."""
+    """Those of research and of files; what has no source here may be the user's own words, however long."""
     page, file, none = "【446366422802141†L1-L10】", "【8:0†my_notes.md†L2】", "【812†screenshot】"
     references = [
         {"matched_text": page, "alt": None, "title": "\n Ducks ", "url": "https://a.org/b_(c)#:~:text=Three%20ducks"},
@@ -202,12 +202,12 @@ def test_marks_of_sources_become_what_the_file_says_of_these() -> None:
         {"matched_text": none, "alt": None, "type": "hidden"},
         {"matched_text": mark("filecite", "turn0file1"), "name": "a.pdf", "url": "javascript:3"},
     ]
-    text = f"Three {page}. Two {file}{none}. One {mark('filecite', 'turn0file1')} 【1†source】 【注意】"
+    own = f"【1†source】 【注意】 【{'1' * 1_000_000}"
+    text = f"Three {page}. Two {file}{none}. One {mark('filecite', 'turn0file1')} {own}"
     asked = node("q", "root", "user", "How many?")
     found = chat(chatgpt(asked, node("a", "q", "assistant", text, metadata={"content_references": references})))
     assert found.messages[1].text == (
-        "Three ([Ducks](<https://a.org/b_(c)#:~:text=Three%20ducks>)). Two (my\\_notes.md)."
-        " One (a.pdf) 【1†source】 【注意】"
+        f"Three ([Ducks](<https://a.org/b_(c)#:~:text=Three%20ducks>)). Two (my\\_notes.md). One (a.pdf) {own}"
     )
 
 

@@ -172,6 +172,8 @@ def test_a_folder_is_read_with_its_folders_also_packed(tmp_path: Path) -> None:
     for place in (top, archive(tmp_path, dict(packed))):
         found = find(tmp_path, place)
         assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
+    odd = {f"{'/' * number}{'a/' * 99 * number}.json": text for number, text in enumerate(packed.values())}
+    assert [len(each.folder) for each in spooled(find(tmp_path, archive(tmp_path, odd)))] == [0, 12, 12]
 
 
 def test_a_folder_is_called_as_it_is_typed_whatever_the_disk_makes_of_it(tmp_path: Path) -> None:

@@ -397,6 +397,7 @@ def test_markdown_has_the_branch_on_screen() -> None:
         ("a ````b\n````\n<b>", "<p>a ````b</p>\n<pre><code>&lt;b&gt;\n</code></pre>"),
         ("<!-- $5 vector<int> $6", "<p>&lt;!-- $5 vector&lt;int&gt; $6</p>"),
         ("`<b>` \\<b> $x<b$ <br> <https://a.b>", '<a href="https://a.b">https://a.b</a>'),
+        ("<c.d@a.b>", '<p><a href="mailto:c.d@a.b">c.d@a.b</a></p>'),
     ],
 )
 def test_another_program_shows_of_an_exported_message_what_the_app_shows_and_those_after_it(
@@ -409,6 +410,11 @@ def test_another_program_shows_of_an_exported_message_what_the_app_shows_and_tho
     assert "<h1>`__init__`</h1>" in html
     assert "<strong>Attachment: [__init__](x).py</strong>" in html
     assert html.endswith("<h2>Reply</h2>\n<p>Three.</p>\n")
+
+
+def test_a_formula_is_exported_letter_for_letter() -> None:
+    said = "\\(a<b\\), $a<b$ and \\[a<b \\\\[4pt]\nb<c\\]"
+    assert said in markdown_of(replace(CHAT, messages=(say(1, None, said),), shown=1), WORDS)
 
 
 def no_bytes(_digest: str) -> None:
