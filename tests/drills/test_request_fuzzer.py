@@ -303,6 +303,8 @@ class Life:
         except KeyboardInterrupt:  # here it may be the person's, and ends the request
             assert call.fault is KeyboardInterrupt
             call.may_be_cancelled = True
+        else:
+            assert (call.raise_at, call.fault) != (1, KeyboardInterrupt)
         return call
 
     def _submit_several(self) -> None:
