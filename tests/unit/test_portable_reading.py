@@ -9,7 +9,7 @@ import os
 import sys
 import unicodedata
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ def written(folder: Path, name: str, text: str | bytes) -> Path:
     return path
 
 
-def archive(folder: Path, members: dict[str, str | bytes], name: str = "export.zip") -> Path:
+def archive(folder: Path, members: Mapping[str, str | bytes], name: str = "export.zip") -> Path:
     path = folder / name
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
         for member, text in members.items():
@@ -169,7 +169,7 @@ def test_a_folder_is_read_with_its_folders_also_packed(tmp_path: Path) -> None:
     (top / "link.json").symlink_to(top / "1.conversation.json")
     (top / "around").symlink_to(top)
     packed = {f"export/{path.relative_to(tmp_path)}": path.read_bytes() for path in sorted(top.rglob("[1-3]*.json"))}
-    for place in (top, archive(tmp_path, dict(packed))):
+    for place in (top, archive(tmp_path, packed)):
         found = find(tmp_path, place)
         assert [each.folder for each in spooled(found)] == [(), ("Work",), ("Work", "Ducks")]
     odd = {f"{'/' * number}{'a/' * 99 * number}.json": text for number, text in enumerate(packed.values())}
