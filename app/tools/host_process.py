@@ -212,8 +212,7 @@ class ToolHost:
             self._is_closed = True
             thread = self._thread
             if thread is not None and not was_closed:
-                self._jobs.append(self._end_thread)
-                os.write(self._wake_write, b"x")
+                self._hand_over(self._end_thread)
         if thread is not None:
             thread.join(timeout_s)
 
@@ -229,9 +228,13 @@ class ToolHost:
                 os.set_blocking(self._wake_write, False)
                 self._thread = threading.Thread(target=self._run, name="tool host", daemon=True)
                 self._thread.start()
-            self._jobs.append(job)
-            with suppress(BlockingIOError):  # it has enough to wake it
-                os.write(self._wake_write, b"x")
+            self._hand_over(job)
+
+    def _hand_over(self, job: Callable[[], None]) -> None:
+        """With the lock held, so that the thread does not close the pipe in between."""
+        self._jobs.append(job)
+        with suppress(BlockingIOError):  # it has enough to wake it
+            os.write(self._wake_write, b"x")
 
     # On the thread
 
@@ -247,8 +250,8 @@ class ToolHost:
                     if key in selector.get_map().values():  # the host may have ended by an earlier one
                         key.data()
                 self._look_at_time()
-        os.close(self._wake_read)
         with self._lock:
+            os.close(self._wake_read)
             os.close(self._wake_write)
 
     def _on_wake(self) -> None:

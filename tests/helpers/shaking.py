@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from PySide6.QtCore import QTimer
+from shiboken6 import isValid
 
 from app.bridge import EngineBridge, GuiCalls
 
@@ -59,6 +60,8 @@ def delay_all(patch: pytest.MonkeyPatch, dice: random.Random) -> None:
         return given[timer] if timer in given else interval(timer)
 
     def start_later(timer: QTimer, *ms: int) -> None:
+        if not isValid(timer):  # Qt disconnects its own slots of what is deleted, and does not disconnect this one
+            return
         given[timer] = ms[0] if ms else given_interval(timer)
         start(timer, min(given[timer] + dice.randint(0, _MOST_MS), _LONGEST_MS))
 

@@ -32,7 +32,6 @@ from engine import (
 )
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN
-from tests.helpers.stillness import still
 from tests.ui.test_machines import BORROWER, COMMIT, GB, STUDIO, Others, harness, machines, others, page
 
 __all__ = ["harness", "machines", "others", "page"]
@@ -172,8 +171,7 @@ def test_a_machine_that_has_a_draft_and_has_it_not_is_told_of_it_once(
         asked = len(others.sources)
         lacks(harness)
         qtbot.waitUntil(partial(lambda before: len(others.sources) > before, asked))
-        still()
-        assert harness.engine.stations == [place(harness)] * 2
+        qtbot.waitUntil(lambda: harness.engine.stations == [place(harness)] * 2)
     says(harness, StationPhase.READY)
     lacks(harness)
     qtbot.waitUntil(lambda: harness.engine.stations == [place(harness)] * 3)

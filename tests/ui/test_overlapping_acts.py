@@ -255,6 +255,7 @@ def test_a_title_is_kept_though_a_search_removes_its_row(app: AppHarness, qtbot:
     QTest.keyClicks(field, "Typed title")
     rows.set_query("zzzz")
     qtbot.waitUntil(lambda: rows.is_answered and not rows.rows)
+    still()
     app.wait_until_quiet(qtbot)
     summary = app.application.storage.read.chats.summary(app.chats.chat_id)
     assert summary is not None

@@ -62,6 +62,11 @@ class Setup:
     def row(self) -> ServerRow:
         return self.servers.rows()[0]
 
+    def show(self, card: ServerCard, *tools: ToolRow, **changes: object) -> None:
+        """In place of what is so, which is not shown again."""
+        self.app.chats.tools.blockSignals(True)
+        card.show_server(replace(self.row(), **changes), tools)  # type: ignore[arg-type]
+
     @property
     def sheets(self) -> list[RunSheet]:
         return self.page.findChildren(RunSheet)
@@ -130,7 +135,7 @@ def test_a_command_longer_than_the_sheet_has_to_be_read_to_its_end(setup: Setup)
 
 def test_a_command_that_changed_meanwhile_stays_off(setup: Setup) -> None:
     card = setup.add()
-    card.show_server(replace(setup.row(), place="/bin/sh -c former"), ())
+    setup.show(card, place="/bin/sh -c former")
     card.ask().accept()
     assert setup.row().state is ConnectionState.OFF
 
@@ -163,7 +168,7 @@ def test_secrets_are_passwords_that_are_never_shown(setup: Setup) -> None:
 def test_what_it_offers_is_shown_whole(setup: Setup) -> None:
     description = "word " * (LONGEST_DESCRIPTION // 5)
     card = setup.add()
-    card.show_server(replace(setup.row(), state=ConnectionState.READY), (ToolRow("x/x", "x", description, 900),))
+    setup.show(card, ToolRow("x/x", "x", description, 900), state=ConnectionState.READY)
     QTest.keyClick(card.offers, Qt.Key.Key_Return)
     still()
     labels = [label.text() for label in card.findChildren(type(card.fault)) if label.isVisible()]
@@ -184,7 +189,7 @@ def test_what_is_not_known_yet_is_asked_of_the_server_which_can_be_restarted(set
 
 def test_its_last_words_are_opened(setup: Setup) -> None:
     card = setup.add()
-    card.show_server(replace(setup.row(), state=ConnectionState.FAILED, stderr="last words"), ())
+    setup.show(card, state=ConnectionState.FAILED, stderr="last words")
     assert not card.stderr.isVisible()
     card.last_words.click()
     still()

@@ -12,6 +12,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
@@ -497,6 +498,31 @@ def test_a_damaged_file_of_processes_ends_nothing_of_others(tmp_path: Path) -> N
         host.end_leftovers()
         host.close(60)
         assert list(tmp_path.iterdir()) == []
+
+
+def test_it_may_end_before_it_is_woken_for_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_secret(_: ServerConfig) -> ServerReach:
+        raise ServerFault(ServerProblem.NO_SECRET)
+
+    def stay_awake(_: object) -> None:
+        awake.set()
+        go.wait()
+
+    host = ToolHost(tmp_path, no_secret)
+    awake, go = threading.Event(), threading.Event()
+    host.list_tools(ServerConfig("x", "x"), stay_awake)
+    awake.wait()
+    thread, write = host._thread, os.write
+    assert thread is not None
+
+    def write_late(pipe: int, data: bytes) -> int:
+        go.set()
+        thread.join(0.2)
+        return write(pipe, data)
+
+    monkeypatch.setattr(os, "write", write_late)
+    host.close(60)
+    assert not thread.is_alive()
 
 
 # Over HTTP
