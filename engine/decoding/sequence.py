@@ -51,6 +51,7 @@ class Sequence:
         self.owner = owner
         self.conversation = ""  # its name, by which what is kept of it can be forgotten
         self.forgotten = False  # deleted while in use: nothing of it is kept
+        self.goes_on = False  # half of its prompt or more was found in kept caches
         self.turn_end = 0  # prompt tokens that another reply, or the next turn, can reuse
         self.shared_end = 0  # of these, those that other conversations can reuse
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
@@ -129,10 +130,11 @@ class Sequence:
             self.last_state = earlier.last_state
 
     def belong_to(self, chat: Sequence | None) -> None:
-        """Copy from the main model's sequence `chat` the owner, the conversation's name, and whether it was deleted."""
+        """Copy from the main model's sequence `chat` whose it is, and whether and where what it caches is kept."""
         if chat is not None:
             self.owner = chat.owner
             self.conversation = chat.conversation
+            self.goes_on = chat.goes_on
             self.forgotten = chat.forgotten
 
     def let_network_go(self) -> None:

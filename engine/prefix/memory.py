@@ -89,7 +89,9 @@ class PrefixStore:
             sequence = Sequence(model, tokens, owner=owner)
             if may_copy:
                 self._copy_beginning(sequence)
-        return self._extended(sequence)
+        sequence = self._extended(sequence)
+        sequence.goes_on = 2 * sequence.caches.position >= len(tokens)
+        return sequence
 
     def from_disk(self, model: LoadedModel, tokens: list[int], owner: str = "") -> Sequence:
         """The same from the disk alone; caches in memory stay."""
@@ -124,8 +126,10 @@ class PrefixStore:
         self._disk = self._disk or self._open_disk()
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
-        # A model over several ranks is not written: each has only its own layers' rows.
-        self.kept.append(KeptSequence(sequence, nbytes, written=sequence.caches.others is not None))
+        # A model over several ranks is not written: each has only its own layers' rows. Nor are the many prompts of
+        # other programs that nothing follows: a gigabyte each, of a drive that wears out.
+        stays = sequence.caches.others is not None or (bool(sequence.owner) and not sequence.goes_on)
+        self.kept.append(KeptSequence(sequence, nbytes, written=stays))
         self._evict_over_limit()
 
     def write_step(self) -> None:

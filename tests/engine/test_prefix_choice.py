@@ -506,6 +506,7 @@ def test_what_one_owner_left_no_other_takes(dense: LoadedModel, tmp_path: Path) 
     asked = [*chat(10), 3]
     kept = read(dense, chat(10))
     kept.owner = "a"
+    kept.goes_on = True
     disk = PrefixDisk(tmp_path)
     store = PrefixStore(disk=disk)
     store.put(kept)
@@ -527,6 +528,24 @@ def test_what_one_owner_left_no_other_takes(dense: LoadedModel, tmp_path: Path) 
     copied = store.take(dense, [*chat(10, 15), 90, 91], owner="a", may_copy=True)
     assert (copied.caches.position, copied.owner) == (15, "a")
     assert store.take(dense, asked, owner="a").caches is kept.caches
+
+
+@pytest.mark.parametrize(("owner", "written"), [("", [True, True, True]), ("a", [False, False, True])])
+def test_what_another_program_asks_once_is_not_written(
+    dense: LoadedModel, owner: str, written: list[bool], tmp_path: Path
+) -> None:
+    """Neither is a prompt of which less than half was asked before. The user's chats are written from the first on."""
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    found = []
+    for tokens in (chat(10), [*chat(10, 15), *chat(100, 20)], [*chat(10), 3]):
+        sequence = store.take(dense, tokens, owner=owner, may_copy=True)
+        while sequence.uncached > 1:
+            sequence.prefill_chunk()
+        store.put(sequence)
+        found.append(store.has_unwritten)
+        while store.has_unwritten:
+            store.write_step()
+    assert found == written
 
 
 @pytest.mark.parametrize(("sequences", "chats"), [(4, 99), (99, 4)])
