@@ -91,6 +91,7 @@ def test_open_code_is_appended_to_and_coloured_as_it_comes(open_transcript: Open
     assert widget.text.document().lastBlock().layout().formats()
     harness.model.append_text(1, "```\nafter\n")
     assert code_of(harness) is widget
+    still()
     assert widget.text.document().firstBlock().layout().formats()
 
 
@@ -100,6 +101,7 @@ def test_code_that_a_reply_ends_in_is_coloured_to_its_end(open_transcript: Opene
     harness.model.append_text(1, begin)
     harness.model.append_text(1, "or")
     harness.model.change(1, status=ReplyStatus.STOPPED)
+    still()
     assert code_of(harness).text.document().lastBlock().layout().formats()
 
 
@@ -107,6 +109,7 @@ def test_long_code_is_copied_whole_from_its_first_piece(open_transcript: Opener)
     code = "".join(f"x = {number}\n" for number in range(9000))
     harness = open_transcript([reply(1, f"Look:\n\n```py\n{code}```\nEnd")])
     assert not any(part.widget.copy_button.isVisible() for part in harness.parts(PartKind.CODE))  # type: ignore[union-attr]
+    still()
     assert code_of(harness).text.document().firstBlock().layout().formats(), "a piece has colours"
     harness.scroll_to(0)
     code_of(harness).copy_button.click()
@@ -133,6 +136,7 @@ def test_wide_code_is_shown_from_its_left_end(open_transcript: Opener, streamed:
 
 def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, '```python\ns = "🎉"; return 1\n```')])
+    still()
     line = code_of(harness).text.document().firstBlock()
     utf16 = line.text().encode("utf-16-le")
     words = [utf16[2 * f.start : 2 * (f.start + f.length)].decode("utf-16-le") for f in line.layout().formats()]
