@@ -185,7 +185,7 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
     if isinstance(event, Failed):
         if as_json and (answer or thinking):  # its words are kept
             kept = {"text": "".join(answer), "thinking": "".join(thinking), "finish": "failed"}
-            print(json.dumps(kept, ensure_ascii=False), flush=True)
+            print(_as_json(kept), flush=True)
         elif answer:
             print(flush=True)
         return _refuse(event.error)
@@ -199,8 +199,13 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
     }
     if request.trace:
         report["rounds"] = [asdict(each) for each in event.rounds]
-    print(json.dumps(report, ensure_ascii=False) if as_json else "", flush=True)
+    print(_as_json(report) if as_json else "", flush=True)
     return 0
+
+
+def _as_json(said: dict[str, Any]) -> str:
+    """JSON itself escapes no more than the controls before the space."""
+    return _TERMINAL_CONTROLS.sub(lambda each: f"\\u{ord(each[0]):04x}", json.dumps(said, ensure_ascii=False))
 
 
 def _show(text: str, *, is_answer: bool, begins: bool) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from io import BytesIO
+from typing import BinaryIO
 
 from app.documents.pages import LIMITS, DocumentKind
 from app.documents.problems import Refused, WhyNot
@@ -28,9 +30,12 @@ def main(arguments: list[str]) -> int:
     set_limits(replace(LIMITS, cpu_s=int(cpu_s)))
     logging.disable()
     try:
-        for said in _PAGES[DocumentKind(kind)](path, int(most_characters)):
-            sys.stdout.write(json.dumps(said) + "\n")
-            sys.stdout.flush()
+        # Nothing is waited for, as the writer of a pipe would be that has come in the place of the file.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            file.seek(0)  # raises for a pipe
+            for said in _PAGES[DocumentKind(kind)](file, int(most_characters)):
+                sys.stdout.write(json.dumps(said) + "\n")
+                sys.stdout.flush()
     except Refused as refused:
         _refuse(refused.why)
     except Exception as error:  # noqa: BLE001  whatever a file that is not trusted makes a library do
@@ -47,10 +52,10 @@ def _refuse(why: WhyNot) -> None:
     sys.stdout.flush()
 
 
-def _of_pdf(path: str, most_characters: int) -> Iterator[_Said]:
+def _of_pdf(file: BinaryIO, most_characters: int) -> Iterator[_Said]:
     from pypdf import PdfReader
 
-    reader = PdfReader(path)
+    reader = PdfReader(BytesIO(file.read()))
     if reader.is_encrypted and not reader.decrypt(""):
         raise Refused(WhyNot.ENCRYPTED)
     count = len(reader.pages)
@@ -73,18 +78,17 @@ def _of_pdf(path: str, most_characters: int) -> Iterator[_Said]:
         raise Refused(WhyNot.DAMAGED)
 
 
-def _of_word(path: str, most_characters: int) -> Iterator[_Said]:
+def _of_word(file: BinaryIO, most_characters: int) -> Iterator[_Said]:
     from app.documents.word import text_of_word
 
-    return _whole(text_of_word(path), most_characters)
+    return _whole(text_of_word(file), most_characters)
 
 
-def _of_html(path: str, most_characters: int) -> Iterator[_Said]:
+def _of_html(file: BinaryIO, most_characters: int) -> Iterator[_Said]:
     from app.documents.encodings import decoded
     from app.documents.page_text import text_of_page
 
-    with Path(path).open("rb") as file:
-        html = decoded(file.read(_MOST_HTML_BYTES))
+    html = decoded(file.read(_MOST_HTML_BYTES))
     if html is None:
         raise Refused(WhyNot.BINARY)
     return _whole(text_of_page(html, ""), most_characters)

@@ -6,6 +6,7 @@ No schema, entity or other file is read, so that nothing in it can grow or lead 
 from __future__ import annotations
 
 import re
+from typing import BinaryIO
 from xml.parsers import expat
 from zipfile import ZipFile
 
@@ -55,7 +56,7 @@ class _Document:
             self.pieces.append(words)
 
 
-def text_of_word(path: str) -> str:
+def text_of_word(word_file: BinaryIO) -> str:
     """Raises Refused, or what the libraries raise."""
     document = _Document()
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -63,7 +64,7 @@ def text_of_word(path: str) -> str:
     parser.StartElementHandler = document.start
     parser.EndElementHandler = document.end
     parser.CharacterDataHandler = document.words
-    with ZipFile(path) as archive:
+    with ZipFile(word_file) as archive:
         words = next((each for each in archive.infolist() if _WORDS.fullmatch(each.filename)), None)
         if words is None or words.file_size > _MOST_XML_BYTES:
             raise Refused(WhyNot.DAMAGED if words is None else WhyNot.TOO_COMPLEX)

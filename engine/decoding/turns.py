@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
 PROBE = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 _SEVERAL = "whether the template takes several calls in a turn"  # key in `LoadedModel.beside`
+_ANY_ID = "whether the template takes calls with any id"  # another one
 _SYSTEM = "whether the template writes a system message"  # another one
 _LATER = "whether the template writes a later system message"  # another one
+
+_ID = re.compile("[A-Za-z0-9]{9}")  # every template takes these
 
 # Variables by which templates keep the thinking of earlier turns, so that a chat with calls is not read again from the
 # first of them at each question. Each template names one at most.
@@ -52,9 +56,13 @@ def as_written(request: Request, model: LoadedModel, aborted: Question) -> Reque
 
 def takes_several(model: LoadedModel, aborted: Question = never) -> bool:
     """Whether a turn may have several calls: some templates refuse more than one, or leave the others out."""
-    if _SEVERAL not in model.beside:
-        model.beside[_SEVERAL] = _renders_calls(model, 2, aborted) or not _renders_calls(model, 1, aborted)
-    return bool(model.beside[_SEVERAL])
+    return _takes(_SEVERAL, model, aborted, count=2)
+
+
+def _takes(key: str, model: LoadedModel, aborted: Question, **calls: Any) -> bool:
+    if key not in model.beside:
+        model.beside[key] = _renders_calls(model, aborted, **calls) or not _renders_calls(model, aborted)
+    return bool(model.beside[key])
 
 
 def _with_system(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> list[Message]:
@@ -99,10 +107,11 @@ def _tried(template: ChatTemplate, turns: Sequence[Turn], aborted: Question, **v
         return ""
 
 
-def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
+def _renders_calls(model: LoadedModel, aborted: Question, count: int = 1, begin: str = "a2345678") -> bool:
+    """`begin`: of their ids, before a digit."""
     if model.template is None:
         return True
-    calls = [ToolCall(f"a2345678{at}", "look", f'{{"at": "place{at}"}}') for at in range(count)]
+    calls = [ToolCall(f"{begin}{at}", "look", f'{{"at": "place{at}"}}') for at in range(count)]
     answers = [{"role": "tool", "content": "x", "tool_call_id": call.id, "name": "look"} for call in calls]
     asked = {"role": "assistant", "content": "", "tool_calls": list(map(call_as_dict, calls))}
     tools = [{"type": "function", "function": PROBE}]
@@ -111,7 +120,7 @@ def _renders_calls(model: LoadedModel, count: int, aborted: Question) -> bool:
 
 
 def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: Question) -> tuple[Message, ...]:
-    messages = tuple(_answered(messages))
+    messages = tuple(_answered(messages, any_id=_takes(_ANY_ID, model, aborted, begin="call_")))
     if model.marks.parser == "kimi_k2":
         messages = tuple(_named_by_number(messages))
     if any(len(each.tool_calls) > 1 for each in messages) and not takes_several(model, aborted):
@@ -119,19 +128,24 @@ def _calls_as_written(messages: Sequence[Message], model: LoadedModel, aborted: 
     return tuple(messages)
 
 
-def _answered(messages: Sequence[Message]) -> Iterator[Message]:
+def _answered(messages: Sequence[Message], *, any_id: bool) -> Iterator[Message]:
     """Each call of a turn has an id of its own, and each answer that of the call with its id.
+
+    `any_id`: the template takes those of other apps and providers, too.
 
     Of several with one id the first that has no answer yet; without an id, of the calls since the user's last message
     one of its tool, or the first.
     """
     given = {call.id for message in messages for call in message.tool_calls}
-    unused = (each for each in map("{:09}".format, count()) if each not in given)  # every template takes nine digits
+    unused = (each for each in map("{:09}".format, count()) if each not in given)
     waiting: list[tuple[str, ToolCall]] = []  # calls without an answer, by the ids that they had
     for message in messages:
         if message.tool_calls:
             ids = [call.id for call in message.tool_calls]
-            own = [each if each and each not in ids[:at] else next(unused) for at, each in enumerate(ids)]
+            kept = [
+                each not in ids[:at] and bool(each if any_id else _ID.fullmatch(each)) for at, each in enumerate(ids)
+            ]
+            own = [each if keeps else next(unused) for each, keeps in zip(ids, kept, strict=True)]
             calls = [replace(call, id=each) for call, each in zip(message.tool_calls, own, strict=True)]
             waiting += zip(ids, calls, strict=True)
             yield replace(message, tool_calls=tuple(calls))

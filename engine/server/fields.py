@@ -47,12 +47,14 @@ def _refuse(name: str) -> None:
 
 
 def _check(value: Any) -> None:
-    """Raise for a value nested too deeply, or text with half of a surrogate pair, which no answer could repeat."""
+    """Raise for a value nested too deeply, and for what no answer could repeat: half of a surrogate pair, 1e999."""
     level: list[Any] = [value]
     for _ in range(_MOST_DEPTH):
         for each in level:
             if isinstance(each, str) and not each.isascii():
                 _check_characters(each)
+            if isinstance(each, float) and math.isinf(each):
+                raise invalid("The body holds a number beyond a double.", code="invalid_json")
         level = [part for each in level if isinstance(each, dict | list) for part in _parts(each)]
         if not level:
             return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -103,3 +105,31 @@ def test_files_reach_the_disk_by_one_way() -> None:
     """Which knows what a Mac needs. A download's first bytes only lessen what its end waits for."""
     files = [name_of(path) for path in python_files("app", "engine") if "os.fsync" in path.read_text(encoding="utf-8")]
     assert files == ["engine/api/files.py", "engine/hub/writer.py"]
+
+
+# What these write is short whatever the user does.
+_SHORT = {
+    "app/portable/unfinished.py",
+    "app/settings.py",  # aside, as it was read
+    "app/system/crash_marker.py",
+    "app/system/secrets.py",
+    "app/tools/host_process.py",
+    "engine/hub/staging.py",
+    "engine/machines/identity.py",  # its key and certificate
+}
+
+
+def test_no_file_is_written_that_its_reader_would_refuse() -> None:
+    """The next start would have nothing of it."""
+    calls = [
+        (name_of(path), call) for path in python_files("app", "engine") for call in _calls_of(path, "write_atomically")
+    ]
+    unlimited = {name for name, call in calls if all(each.arg != "most_bytes" for each in call.keywords)}
+    assert unlimited == _SHORT
+
+
+def _calls_of(path: Path, function: str) -> Iterator[ast.Call]:
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)) if f"{function}(" in text else ():
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == function:
+            yield node

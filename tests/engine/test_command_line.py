@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, cast
 from unittest.mock import Mock
@@ -205,26 +204,25 @@ def test_a_reply_matches_the_schema_of_a_file(
     assert set(said) <= {"a", "b"}
 
 
-def test_what_a_terminal_would_act_on_is_not_printed(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
-    """A model could write to the clipboard by it (OSC 52), or over other lines."""
-    arguments = [
-        "generate",
-        "--model",
-        str(zoo.main),
-        "--prompt",
-        "x",
-        "--max-tokens=200",
-        "--temperature=5",
-        "--seed=1",
-    ]
-    assert main([*arguments, "--json"]) == 0
-    text = json.loads(capsys.readouterr().out)["text"]
-    assert main(arguments) == 0
+def said_by_a_model(*said: tuple[SpanKind, str]) -> queue.SimpleQueue[Event]:
+    request = RequestId(1)
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    for kind, text in said:
+        events.put(TextDelta(request, kind, text, RequestStats()))
+    events.put(Finished(request, FinishReason.STOP, RequestStats(), (), 1))
+    return events
 
-    printed = capsys.readouterr().out
-    acting = {each for each in text if unicodedata.category(each) == "Cc"} - {"\n", "\t"}
-    assert acting
-    assert printed == "".join(each for each in text if each not in acting) + "\n"
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_a_terminal_would_act_on_is_not_printed(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """A model could write to the clipboard by it (OSC 52), or over other lines."""
+    text = "".join(map(chr, range(0xA1)))
+    seen = "".join(each for each in text if unicodedata.category(each) != "Cc" or each in "\t\n")
+    events = said_by_a_model((SpanKind.ANSWER, text))
+    assert _write(cast(Engine, Mock()), Request(), events, as_json) == 0
+    out = capsys.readouterr().out
+    assert set(out) <= set(seen)
+    assert (json.loads(out)["text"] if as_json else out) == (text if as_json else f"{seen}\n")
 
 
 @pytest.mark.parametrize(("as_json", "printed"), [(False, "Paris.\n"), (True, "Hm, a capital. Paris.\n")])
@@ -233,16 +231,8 @@ def test_thoughts_are_not_printed_into_the_answer(
 ) -> None:
     """Which a pipe takes on; as JSON they are apart. A terminal says that there are some."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    request = RequestId(1)
-    thought = TextDelta(request, SpanKind.THINKING, "Hm, a capital. ", RequestStats())
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    for event in (
-        thought,
-        replace(thought, text=""),
-        TextDelta(request, SpanKind.ANSWER, "Paris.", RequestStats()),
-        Finished(request, FinishReason.STOP, RequestStats(), (), 1),
-    ):
-        events.put(event)
+    thoughts = (SpanKind.THINKING, "Hm, a capital. "), (SpanKind.THINKING, "")
+    events = said_by_a_model(*thoughts, (SpanKind.ANSWER, "Paris."))
     assert _write(cast(Engine, Mock()), Request(), events, as_json) == 0
     out, err = capsys.readouterr()
     assert err == ("" if as_json else "Thinking…\n")

@@ -179,6 +179,23 @@ def test_ids_of_calls_are_what_every_template_takes(caller: LoadedModel) -> None
     assert all(re.fullmatch("[A-Za-z0-9]{9}", each) for each in ids)
 
 
+def test_ids_of_others_are_what_a_template_takes(caller_folder: Path, tmp_path: Path) -> None:
+    """A chat that goes on here may have calls of another app or provider."""
+    id_of_each = (
+        "{% for id in [m.tool_call_id] if id %}",
+        "{% for id in m.tool_calls | default([]) | map(attribute='id') %}",
+    )
+    nine = "".join(
+        f"{each}{{% if id | length != 9 %}}{{{{ raise_exception('9') }}}}{{% endif %}}{{% endfor %}}"
+        for each in id_of_each
+    )
+    template = f"{{% for m in messages %}}{nine}{{% endfor %}}{TEMPLATE}"
+    model = with_parser(shutil.copytree(caller_folder, tmp_path / "model"), "json_tools", template)
+    asked = Message(MessageRole.ASSISTANT, "", tool_calls=(ToolCall("call_1", *LOOKED),))
+    answer = Message(MessageRole.TOOL, "blue", tool_call_id="call_1", name="look")
+    assert "tool\nblue" in rendered(model, Request((USER, asked, answer), tools=(TOOL,)))
+
+
 def test_without_tools_a_call_is_text(caller: LoadedModel) -> None:
     reply = TextDecoder(caller, [], ())
     spans = [span for token in encode(SAID, caller) for span in reply.push(token)] + reply.finish()

@@ -159,7 +159,8 @@ def test_a_header_that_does_not_come_ends_the_connection(scripted: FakeEngine) -
 
 def test_what_is_no_json_is_refused(served: Served) -> None:
     deep = (b"[" * 100_000, b'{"a": ' * 200 + b"1" + b"}" * 200)
-    for body in (b"", b"{", b"[]", b"1", b'{"a": NaN}', b'{"a": "\\ud800"}', *deep):
+    endless = b'{"model": "default", "messages": [{"role": "user", "content": "x"}], "a": [-1e999]}'
+    for body in (b"", b"{", b"[]", b"1", b'{"a": NaN}', b'{"a": "\\ud800"}', endless, *deep):
         answer = served.http.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
         assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error"), body[:9]
 

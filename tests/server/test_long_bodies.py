@@ -78,6 +78,19 @@ def test_others_are_answered_while_a_long_body_is_read(
         check_others_are_answered(served, held, path)
 
 
+def test_others_are_answered_while_a_long_body_is_parsed(
+    served: Served, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse = fields_module._parse
+
+    def wait_and_parse(body: bytes) -> Any:
+        held.wait()
+        return parse(body)
+
+    monkeypatch.setattr(fields_module, "_parse", wait_and_parse)
+    check_others_are_answered(served, held, "/v1/messages")
+
+
 def check_others_are_answered(served: Served, held: Held, path: str) -> None:
     asked = Asked(served.port, {"model": "default"} | BODIES[path], path)
     assert held.reached.wait(PATIENCE_S)

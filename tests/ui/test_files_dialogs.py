@@ -241,11 +241,24 @@ def test_a_cancelled_import(app: AppHarness, qtbot: QtBot, tmp_path: Path, monke
     assert (titles(app), cancelled.count(), still_there) == ([], 1, [])
 
 
-def test_an_import_that_begins_while_another_ends_is_read(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    """The one that was cancelled takes nothing along: neither its folder nor its pictures."""
+def test_an_import_that_begins_while_another_ends_is_read(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that was cancelled takes nothing along: neither its folder nor its pictures. Nor is it shown."""
+    is_read = threading.Event()
+    keep_pictures = imports.keep_pictures
+
+    def keep_and_tell(*given: Any) -> int:
+        unread = keep_pictures(*given)
+        is_read.set()
+        return unread
+
+    monkeypatch.setattr(imports, "keep_pictures", keep_and_tell)
     first = files(app).imports
-    for _ in range(5):
+    for waits in (False, True, False, True):
+        is_read.clear()
         first.look([str(conversations(tmp_path, 200))])
+        assert not waits or is_read.wait(60)
         first.cancel()
         with qtbot.waitSignal(first.previewed) as previewed:
             first.look([str(conversations(tmp_path, 2))])

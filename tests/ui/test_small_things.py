@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QAccessible, QFontMetrics, QPainter
+from PySide6.QtCore import QTimer, QVariantAnimation
+from PySide6.QtGui import QAccessible, QFont, QFontDatabase, QFontInfo, QFontMetrics, QPainter
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus
@@ -26,7 +28,7 @@ from engine import DraftingState, RequestStats
 from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.fonts import no_fonts_but
-from tests.helpers.stillness import still
+from tests.helpers.stillness import SHORT_MS, still
 from tests.helpers.transcript_harness import STATS
 from tests.helpers.window_pages import activity
 
@@ -234,3 +236,26 @@ def test_letters_are_letters_where_no_font_is_installed(tmp_path: Path) -> None:
         timeout=60,
     )
     assert child.stdout == "DejaVu Sans True\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system has fonts of its own")
+def test_tests_have_one_font(qapp: QApplication, pytestconfig: pytest.Config) -> None:
+    fonts = {QFontInfo(QFont(each)).family() for each in QFontDatabase.families()}
+    assert fonts == {"DejaVu Sans"} or pytestconfig.getoption("--system-fonts")
+
+
+def test_still_waits_for_what_follows_at_once(qtbot: QtBot) -> None:
+    ended: list[str] = []
+    timer = QTimer(singleShot=True, interval=SHORT_MS - 1)
+    timer.timeout.connect(lambda: ended.append("timer"))
+    animation = QVariantAnimation(startValue=0, endValue=9, duration=2 * SHORT_MS)
+    animation.finished.connect(lambda: ended.append("animation"))
+    QTimer.singleShot(0, lambda: QTimer.singleShot(0, lambda: ended.append("posted")))
+    still()
+    assert ended == ["posted"]
+    timer.start()
+    still()
+    assert ended == ["posted", "timer"]
+    animation.start()
+    still()
+    assert ended == ["posted", "timer", "animation"]

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from app.documents.pages import DocumentKind, pages_of
+from app.documents.problems import Refused
 from app.portable import own
 from app.portable.beside import beside
 from app.portable.problems import Unreadable
 from app.portable.reading import chunks, sources
+from app.system.limited_child import Stop
 from engine import EngineError, remove_unfinished, write_atomically
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal
@@ -129,6 +132,10 @@ def test_more_than_the_reader_of_a_file_takes_is_not_written(tmp_path: Path) -> 
     assert (list(tmp_path.iterdir()), file.read_text()) == ([file], "fits")
 
 
+def read_pages(kind: DocumentKind) -> Callable[[Path], object]:
+    return lambda path: list(pages_of(path, kind, 100, Stop()))
+
+
 def read_export(path: Path) -> None:
     if not own.is_export(path):
         raise OSError("no export")
@@ -142,6 +149,7 @@ def read_source(path: Path) -> None:
 READERS: dict[str, Callable[[Path], object]] = {
     "a file of chats": read_source,
     "a look at one": read_export,
+    **{f"pages of {kind}": read_pages(kind) for kind in DocumentKind},
     "a picture beside chats": lambda path: beside(path.parent, 1)._by_name["pipe"](),
     "config.json": lambda path: read_limited(path, 100),
     "weights": read_header,
@@ -168,7 +176,7 @@ def test_no_reader_waits_for_a_pipe(
     def read() -> None:
         try:
             reader(pipe)
-        except (OSError, ValueError, FileError, EngineError, Unreadable) as error:
+        except (OSError, ValueError, FileError, EngineError, Unreadable, Refused) as error:
             ended.append(error)
 
     reading = threading.Thread(target=read, daemon=True)

@@ -291,6 +291,7 @@ def test_a_change_of_a_long_message_is_covered_with_its_last_slice(
         while not steps[-1].rewritten:
             steps.append(index.catch_up(reader))
         assert len(steps) == 12
+        assert max(lengths) <= 110
         stores.forget_rewritten(steps[-1].rewritten)
         assert finds_all_of_long(path, index)
 
