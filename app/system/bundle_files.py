@@ -19,10 +19,16 @@ ALERT = "alert.sh"
 _ALERTS = ROOT / "resources" / "alerts"
 IDENTIFIER = "io.github.hunch.Hunch"
 _DOCUMENTS = {
-    "CFBundleTypeName": "Text, PDF and pictures",
+    "CFBundleTypeName": "Text, PDF, Word and pictures",
     "CFBundleTypeRole": "Viewer",
     "LSHandlerRank": "Alternate",
-    "LSItemContentTypes": ["public.text", "public.source-code", "com.adobe.pdf", "public.image"],
+    "LSItemContentTypes": [
+        "public.text",
+        "public.source-code",
+        "com.adobe.pdf",
+        "org.openxmlformats.wordprocessingml.document",
+        "public.image",
+    ],
 }
 
 # In the Services menu of other apps, by language.

@@ -521,7 +521,8 @@ def test_addresses_and_documents_that_the_app_opens_are_those_that_macos_is_told
     assert told["CFBundleURLTypes"][0]["CFBundleURLSchemes"] == [SCHEME]
     (documents,) = told["CFBundleDocumentTypes"]
     assert documents["LSHandlerRank"] == "Alternate"  # nothing of the user's opens in Hunch by itself
-    assert {"public.text", "com.adobe.pdf", "public.image"} <= set(documents["LSItemContentTypes"])
+    read = {"public.text", "com.adobe.pdf", "org.openxmlformats.wordprocessingml.document", "public.image"}
+    assert read <= set(documents["LSItemContentTypes"])
 
 
 def test_the_service_is_the_message_that_is_answered_and_has_a_name_in_each_language(app: Path) -> None:
