@@ -40,14 +40,16 @@ _SYSTEM = "/usr/lib/libSystem.B.dylib"
 _CLICKED = "userNotificationCenter:didReceiveNotificationResponse:withCompletionHandler:"
 _ALERT = 1 << 2  # UNAuthorizationOptionAlert
 _GLOBAL_BLOCK = 1 << 28
+_HAS_SIGNATURE = 1 << 30  # without it macOS raises where it hands a block to another of its processes
 _Asked = CFUNCTYPE(None, c_void_p, c_bool, c_void_p)  # void (^)(BOOL granted, NSError *)
+_ASKED_TYPES = b"v@?B@"
 _Done = CFUNCTYPE(None, c_void_p)  # void (^)(void)
 
 _log = logging.getLogger(__name__)
 
 
 class _Descriptor(Structure):
-    _fields_: ClassVar = [("reserved", c_ulong), ("size", c_ulong)]
+    _fields_: ClassVar = [("reserved", c_ulong), ("size", c_ulong), ("signature", c_char_p)]
 
 
 class _Block(Structure):
@@ -80,9 +82,9 @@ class UserNotifications:
         self._on_click = ServiceMethod(self._take_click)
         self._on_answer = _Asked(self._take_answer)
         isa = cast(library(_SYSTEM)._NSConcreteGlobalBlock, c_void_p)  # noqa: SLF001  its name
-        self._descriptor = _Descriptor(0, ctypes.sizeof(_Block))
+        self._descriptor = _Descriptor(0, ctypes.sizeof(_Block), _ASKED_TYPES)
         invoke = cast(self._on_answer, c_void_p)
-        self._answer_block = _Block(isa, _GLOBAL_BLOCK, 0, invoke, pointer(self._descriptor))
+        self._answer_block = _Block(isa, _GLOBAL_BLOCK | _HAS_SIGNATURE, 0, invoke, pointer(self._descriptor))
         with self._objc.pool():
             bundle = self._send(self._objc.class_named("NSBundle"), "mainBundle")
             if self._text(self._send(bundle, "bundleIdentifier")) != IDENTIFIER:

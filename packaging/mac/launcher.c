@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -14,20 +15,23 @@
 #include <mach-o/dyld.h>
 #define LIBRARY "lib/libpython" PYTHON_VERSION ".dylib"
 #else
+#include <sys/auxv.h>
 #define LIBRARY "lib/libpython" PYTHON_VERSION ".so.1.0"
 #endif
 
-static int executable(char *path) {
+static int executable(char *path, char **arguments) {
     char found[PATH_MAX];
 #ifdef __APPLE__
     uint32_t size = sizeof found;
     if (_NSGetExecutablePath(found, &size) != 0) return 0;
 #else
-    ssize_t length = readlink("/proc/self/exe", found, sizeof found - 1);
-    if (length < 0) return 0;
-    found[length] = 0;
+    snprintf(found, sizeof found, "%s", (const char *)getauxval(AT_EXECFN));
 #endif
-    return realpath(found, path) != NULL;
+    struct stat given;
+    if (realpath(found, path) == NULL) return 0;
+    // By a link, as Homebrew's `hunch` is one, macOS finds no app around this process: no name and no icon.
+    if (lstat(found, &given) == 0 && S_ISLNK(given.st_mode)) execv(path, arguments);
+    return 1;
 }
 
 static int alerts; // whether a window says what goes wrong
@@ -68,7 +72,7 @@ static void *function(void *library, const char *name) {
 
 int main(int count, char **arguments) {
     static char path[PATH_MAX], home[PATH_MAX + 32], library_path[2 * PATH_MAX];
-    if (!executable(path)) {
+    if (!executable(path, arguments)) {
         fprintf(stderr, "Hunch: its own place is not known\n");
         return 1;
     }

@@ -2,7 +2,8 @@
 
 Ad hoc, or for Apple's notary where HUNCH_P12 names a Developer ID certificate and HUNCH_P12_PASSWORD has its password:
 then with the hardened runtime, a time stamp and the entitlements. Ad hoc without them: macOS would refuse libraries
-that no common team has signed.
+that no common team has signed. The entitlements are for tool servers, whose processes are Hunch to macOS: with the
+hardened runtime it asks the user for other apps, calendars and contacts only then.
 """
 
 from __future__ import annotations

@@ -120,6 +120,15 @@ def window(qtbot: QtBot, theme: Theme) -> Iterator[HelpWindow]:
         each.deleteLater()
 
 
+def test_a_window_beside_the_main_one_comes_over_it_where_that_is_full_screen(window: HelpWindow) -> None:
+    """macOS shows one that may fill the screen itself, as Qt calls all that are not customized, on another desktop."""
+    kinds = Qt.WindowType
+    assert window.windowFlags() & kinds.CustomizeWindowHint
+    assert not window.windowFlags() & kinds.WindowFullscreenButtonHint
+    buttons = kinds.WindowTitleHint | kinds.WindowMinMaxButtonsHint | kinds.WindowCloseButtonHint
+    assert window.windowFlags() & buttons == buttons
+
+
 def rows(window: HelpWindow) -> list[str]:
     return [window.list.item(row).text() for row in range(window.list.count())]
 

@@ -130,7 +130,9 @@ def test_an_assembled_app_that_is_damaged_says_so(assembled: Path, home: Path) -
 
 
 PYTHON = """
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 void *Py_DecodeLocale() { return 0; }
 void Py_SetPythonHome() {}
 static int begun;
@@ -138,6 +140,7 @@ int Py_IsInitialized() { return begun; }
 int Py_BytesMain(int count) {
     if (getenv("INCOMPLETE")) exit(1);
     begun = 1;
+    if (getenv("PLACE")) puts((const char *)getauxval(AT_EXECFN));
     if (getenv("STATUS")) return atoi(getenv("STATUS"));
     return count - 3;
 }
@@ -163,6 +166,15 @@ def test_an_assembled_app_ends_with_the_exit_status_of_its_python(with_python: P
     """By which scripts tell a refusal from a command that nothing understands."""
     assert started(with_python, home).returncode == 2
     assert started(with_python, home, "ask").returncode == 3
+
+
+@for_linux
+def test_by_a_link_an_app_starts_at_its_own_place(with_python: Path, home: Path) -> None:
+    """By which macOS takes the process for the app."""
+    place, link = with_python / "Contents" / "MacOS" / "Hunch", home / "hunch"
+    link.symlink_to(place)
+    told = subprocess.run([link, "ask", "a b"], env={"PLACE": "1"}, capture_output=True, text=True, check=False)
+    assert (told.stdout, told.returncode) == (f"{place}\n", 4)
 
 
 @for_linux

@@ -521,7 +521,8 @@ def test_addresses_and_documents_that_the_app_opens_are_those_that_macos_is_told
     assert told["CFBundleURLTypes"][0]["CFBundleURLSchemes"] == [SCHEME]
     (documents,) = told["CFBundleDocumentTypes"]
     assert documents["LSHandlerRank"] == "Alternate"  # nothing of the user's opens in Hunch by itself
-    assert {"public.text", "com.adobe.pdf", "public.image"} <= set(documents["LSItemContentTypes"])
+    read = {"public.text", "com.adobe.pdf", "org.openxmlformats.wordprocessingml.document", "public.image"}
+    assert read <= set(documents["LSItemContentTypes"])
 
 
 def test_the_service_is_the_message_that_is_answered_and_has_a_name_in_each_language(app: Path) -> None:
@@ -533,14 +534,16 @@ def test_the_service_is_the_message_that_is_answered_and_has_a_name_in_each_lang
     assert len({name[service["NSMenuItem"]["default"]] for name in names}) == 4
 
 
-def test_macos_is_told_in_each_language_why_hunch_reaches_into_the_local_network(app: Path) -> None:
-    """Without it macOS 15 says so in its own words, or lets no connection through and asks nothing."""
-    key, contents = "NSLocalNetworkUsageDescription", app / "Contents"
+@pytest.mark.parametrize("what", ["LocalNetwork", "RemovableVolumes", "AppleEvents", "RemindersFullAccess"])
+def test_macos_is_told_in_each_language_why_hunch_or_a_tool_asks(app: Path, what: str) -> None:
+    """Without it macOS says so in its own words, or refuses and asks nothing."""
+    key, contents = f"NS{what}UsageDescription", app / "Contents"
     told = [plistlib.loads(each.read_bytes())[key] for each in contents.glob("Resources/*.lproj/InfoPlist.strings")]
     assert len(set(told)) == 4
     info = plistlib.loads((contents / "Info.plist").read_bytes())
     assert info[key] in told
     assert info["NSBonjourServices"] == [KIND]
+    assert {"com.apple.security.automation.apple-events"} <= {each for each in OURS if OURS[each]}
 
 
 def test_the_icon_has_every_size_that_macos_asks_for(app: Path) -> None:

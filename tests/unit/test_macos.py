@@ -207,7 +207,9 @@ class FakeCenter(FakeObjectiveC):
         return BUNDLE if name == "mainBundle" else receiver
 
     def decide(self, center: UserNotifications) -> None:
-        """What macOS calls once the user has decided."""
+        """What macOS calls once the user has decided. Its messages to other processes read the block's types."""
+        assert center._answer_block.flags & notifications._HAS_SIGNATURE
+        assert center._answer_block.descriptor.contents.signature == b"v@?B@"
         invoke = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_bool, ctypes.c_void_p)(center._answer_block.invoke)
         invoke(None, self.granted, None)
 

@@ -22,7 +22,10 @@ class SideWindow(QWidget):
     """Escape and the close key close it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Window)
+        # Customized, without what Qt adds to other windows: on a Mac it comes over a main window that is full screen.
+        kinds = Qt.WindowType
+        buttons = kinds.WindowSystemMenuHint | kinds.WindowMinMaxButtonsHint | kinds.WindowCloseButtonHint
+        super().__init__(parent, kinds.Window | kinds.CustomizeWindowHint | kinds.WindowTitleHint | buttons)
         self._theme = theme
         theme.changed.connect(self.update)
 
