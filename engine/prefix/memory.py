@@ -40,6 +40,12 @@ class KeptSequence:
     written: bool = False
     leaving: bool = False  # its model is no longer loaded: evicted once it is written
 
+    @property
+    def is_to_write(self) -> bool:
+        """The many prompts of other programs that nothing follows are a gigabyte each, of a drive that wears out."""
+        sequence = self.sequence
+        return not self.written and (sequence.goes_on or not sequence.owner or self.leaving)
+
 
 class PrefixStore:
     def __init__(
@@ -66,7 +72,7 @@ class PrefixStore:
     @property
     def has_unwritten(self) -> bool:
         """Whether `write_step` has anything to write."""
-        return self._may_write and not all(kept.written for kept in self.kept)
+        return self._may_write and any(kept.is_to_write for kept in self.kept)
 
     @property
     def over_limit(self) -> bool:
@@ -126,10 +132,8 @@ class PrefixStore:
         self._disk = self._disk or self._open_disk()
         self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
-        # A model over several ranks is not written: each has only its own layers' rows. Nor are the many prompts of
-        # other programs that nothing follows: a gigabyte each, of a drive that wears out.
-        stays = sequence.caches.others is not None or (bool(sequence.owner) and not sequence.goes_on)
-        self.kept.append(KeptSequence(sequence, nbytes, written=stays))
+        # A model over several ranks is not written: each has only its own layers' rows.
+        self.kept.append(KeptSequence(sequence, nbytes, written=sequence.caches.others is not None))
         self._evict_over_limit()
 
     def write_step(self) -> None:
@@ -137,7 +141,7 @@ class PrefixStore:
         if self._disk is None or not self._may_write:
             return
         if self._writing is None:
-            kept = next(kept for kept in self.kept if not kept.written)
+            kept = next(kept for kept in self.kept if kept.is_to_write)
             self._writing = kept, self._disk.write(kept.sequence)
         kept, steps = self._writing
         try:
@@ -224,7 +228,7 @@ class PrefixStore:
         newest = self._newest()
         while self._is_over():
             waits = self._may_write and not self._is_over(_MOST_OVER)
-            leave = [kept for kept in self.kept if kept not in newest and (kept.written or not waits)]
+            leave = [kept for kept in self.kept if kept not in newest and not (kept.is_to_write and waits)]
             if not leave:
                 return
             fair = (kept for kept in leave if bool(kept.sequence.owner) is self._programs_have_half)

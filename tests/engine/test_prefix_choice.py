@@ -534,7 +534,9 @@ def test_what_one_owner_left_no_other_takes(dense: LoadedModel, tmp_path: Path) 
 def test_what_another_program_asks_once_is_not_written(
     dense: LoadedModel, owner: str, written: list[bool], tmp_path: Path
 ) -> None:
-    """Neither is a prompt of which less than half was asked before. The user's chats are written from the first on."""
+    """Neither is a prompt of which less than half was asked before. The user's chats are written from the first on,
+    and so is all that waits when its model is unloaded: it may be used in turns with another.
+    """
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     found = []
     for tokens in (chat(10), [*chat(10, 15), *chat(100, 20)], [*chat(10), 3]):
@@ -546,6 +548,12 @@ def test_what_another_program_asks_once_is_not_written(
         while store.has_unwritten:
             store.write_step()
     assert found == written
+    store.drop_other_models()
+    assert store.has_unwritten is bool(owner)
+    while store.has_unwritten:
+        store.write_step()
+    assert not store.kept
+    assert store.on_disk(dense, [*chat(10, 15), *chat(100, 20)], owner) == 34
 
 
 @pytest.mark.parametrize(("sequences", "chats"), [(4, 99), (99, 4)])
