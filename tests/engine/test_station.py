@@ -57,6 +57,11 @@ class Stationed:
             pass
         return state
 
+    def draft(self) -> None:
+        """Short replies until one is drafted there: on a busy machine the first ones may be drafted here."""
+        request = Request(tokens=PROMPTS[0], speculation=Speculation.fixed(4), max_tokens=9)
+        assert any(self.client.run(request).stats.proposer == "station" for _ in range(50))
+
 
 @pytest.fixture
 def lent(tmp_path: Path) -> Iterator[Lent]:
@@ -116,8 +121,7 @@ def test_a_station_drafts_reports_and_comes_back_after_its_end(stationed: Statio
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_station_reads_no_text_and_imports_no_tokenizers(stationed: Stationed) -> None:
     stationed.until(lambda state: state.phase is StationPhase.READY)
-    stationed.client.run(Request(tokens=PROMPTS[0], speculation=Speculation.fixed(4), max_tokens=9))
-    stationed.until(lambda state: state.drafts)
+    stationed.draft()
     assert "tokenizers" not in Path(f"/proc/{stationed.started[0].pid}/maps").read_text()
 
 
@@ -135,8 +139,7 @@ def test_one_that_no_longer_answers_is_started_again(stationed: Stationed) -> No
     beating = SimpleNamespace(wire=stationed.started[0].wire, _ended=threading.Event())
     threading.Thread(target=LentProcess._beat, args=(beating,), daemon=True).start()
     stationed.started[0].silent_s = 4 * BEAT_S  # from its next answer on, which a busy machine may miss
-    request = Request(tokens=PROMPTS[0], speculation=Speculation.fixed(4), max_tokens=9)
-    assert any(stationed.client.run(request).stats.proposer == "station" for _ in range(50))
+    stationed.draft()
     os.kill(stationed.started[0].pid, signal.SIGSTOP)
     lost = stationed.until(lambda state: state.end)
     again = stationed.until(lambda state: state.phase is StationPhase.READY)
