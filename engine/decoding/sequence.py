@@ -51,7 +51,7 @@ class Sequence:
         self.owner = owner
         self.conversation = ""  # its name, by which what is kept of it can be forgotten
         self.forgotten = False  # deleted while in use: nothing of it is kept
-        self.goes_on = False  # half of its prompt or more was found in kept caches
+        self.is_continued = False  # half of its prompt or more was found in kept caches
         self.turn_end = 0  # prompt tokens that another reply, or the next turn, can reuse
         self.shared_end = 0  # of these, those that other conversations can reuse
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
@@ -134,7 +134,7 @@ class Sequence:
         if chat is not None:
             self.owner = chat.owner
             self.conversation = chat.conversation
-            self.goes_on = chat.goes_on
+            self.is_continued = chat.is_continued
             self.forgotten = chat.forgotten
 
     def let_network_go(self) -> None:

@@ -44,7 +44,7 @@ class KeptSequence:
     def is_to_write(self) -> bool:
         """The many prompts of other programs that nothing follows are a gigabyte each, of a drive that wears out."""
         sequence = self.sequence
-        return not self.written and (sequence.goes_on or not sequence.owner or self.leaving)
+        return not self.written and (sequence.is_continued or not sequence.owner or self.leaving)
 
 
 class PrefixStore:
@@ -96,7 +96,7 @@ class PrefixStore:
             if may_copy:
                 self._copy_beginning(sequence)
         sequence = self._extended(sequence)
-        sequence.goes_on = 2 * sequence.caches.position >= len(tokens)
+        sequence.is_continued = 2 * sequence.caches.position >= len(tokens)
         return sequence
 
     def from_disk(self, model: LoadedModel, tokens: list[int], owner: str = "") -> Sequence:

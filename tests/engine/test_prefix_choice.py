@@ -506,7 +506,7 @@ def test_what_one_owner_left_no_other_takes(dense: LoadedModel, tmp_path: Path) 
     asked = [*chat(10), 3]
     kept = read(dense, chat(10))
     kept.owner = "a"
-    kept.goes_on = True
+    kept.is_continued = True
     disk = PrefixDisk(tmp_path)
     store = PrefixStore(disk=disk)
     store.put(kept)
